@@ -1,0 +1,238 @@
+//! Applies a schedule to a kernel: levels, lanes and tiles become a [`Nest`] of plain numbers, or every error at once.
+//!
+//! What does not apply is an error; nothing is repaired here. No statement is made yet: that is `lower`'s work, which relies on
+//! everything that this pass has checked.
+
+mod lanes;
+mod levels;
+mod tensors;
+
+pub use tensors::guard_index as tensors_guard;
+
+use crate::deps::Deps;
+use crate::error::ScheduleError;
+use crate::program::TensorLayout;
+use crate::shape::{Extent, Shape};
+use crate::target::Target;
+use tilewright_dsl::ir::{AxisId, AxisKind, ExprId, Kernel, TensorId};
+use tilewright_dsl::schedule::{Fold, LevelKind, Place, Schedule};
+
+/// One level of an axis, resolved.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LevelPlan {
+    /// What kind.
+    pub kind: LevelKind,
+    /// How many values; `None` where only the run-time parameters tell.
+    pub size: Option<u32>,
+    /// By how much one step moves along the axis.
+    pub weight: u32,
+    /// Whether it takes what is left.
+    pub open: bool,
+    /// `serial as NAME`.
+    pub name: Option<String>,
+}
+
+/// One axis, resolved.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AxisPlan {
+    /// Its levels, outermost first.
+    pub levels: Vec<LevelPlan>,
+    /// The number of its values, where it is fixed.
+    pub extent: Option<u32>,
+    /// Whether the levels cover exactly the extent, so that nothing is masked.
+    pub exact: bool,
+    /// Invocations along it.
+    pub lanes: u32,
+    /// Distance of neighbours along it, in invocations (1 where it has no lanes).
+    pub stride: u32,
+}
+
+impl AxisPlan {
+    /// Its level of a kind that an axis has at most once.
+    pub fn level(&self, kind: LevelKind) -> Option<&LevelPlan> {
+        self.levels.iter().find(|l| l.kind == kind)
+    }
+    /// Static copies: offsets along the axis of its unroll and vector levels, in ascending order of registers.
+    pub fn copies(&self) -> Vec<u32> {
+        let mut offsets = vec![0];
+        for level in self.levels.iter().filter(|l| matches!(l.kind, LevelKind::Unroll | LevelKind::Vector)) {
+            let n = level.size.unwrap_or(1);
+            offsets = offsets.iter().flat_map(|o| (0..n).map(move |i| o + i * level.weight)).collect();
+        }
+        offsets
+    }
+    /// The product of all levels but the open one.
+    pub fn sized(&self) -> u32 {
+        self.levels.iter().filter(|l| !l.open).filter_map(|l| l.size).product()
+    }
+    /// How many values a level has where the axis has `extent` of them: an outermost open level follows it.
+    pub fn count(&self, level: usize, extent: Option<u32>) -> Option<u32> {
+        let plan = &self.levels[level];
+        match extent {
+            Some(n) if plan.open && level == 0 => Some(n.div_ceil(self.sized())),
+            _ => plan.size,
+        }
+    }
+    /// Whether the levels cover exactly `extent` values.
+    pub fn covers(&self, extent: Option<u32>) -> bool {
+        let Some(n) = extent else { return self.exact };
+        (0..self.levels.len()).map(|i| self.count(i, extent)).try_fold(1u32, |p, c| p.checked_mul(c?)) == Some(n)
+    }
+    /// Neighbours in one load.
+    pub fn vector(&self) -> u32 {
+        self.level(LevelKind::Vector).and_then(|l| l.size).unwrap_or(1)
+    }
+}
+
+/// `stage` and `compute ... : workgroup`, resolved.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TilePlan {
+    /// What is held.
+    pub what: TileOf,
+    /// The axis that the level belongs to.
+    pub axis: AxisId,
+    /// The index of the level among the axis' levels.
+    pub level: usize,
+    /// Where it lives.
+    pub place: Place,
+}
+
+/// What a tile holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TileOf {
+    /// Elements of a tensor.
+    Tensor(TensorId),
+    /// Values of a `let`.
+    Value(ExprId),
+}
+
+/// The rows of a tensor that one shader sees, where a binding cannot hold all of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Part {
+    /// The tensor.
+    pub tensor: TensorId,
+    /// Its number.
+    pub index: u32,
+    /// First row of dimension 0.
+    pub start: u32,
+    /// Rows.
+    pub rows: u32,
+    /// The axis that walks over the rows; without one, stores are guarded by the loaded index.
+    pub axis: Option<AxisId>,
+}
+
+/// A schedule applied to a kernel.
+pub struct Nest<'a> {
+    /// The algorithm.
+    pub kernel: &'a Kernel,
+    /// The schedule.
+    pub schedule: &'a Schedule,
+    /// Extents.
+    pub shape: &'a Shape,
+    /// The device.
+    pub target: &'a Target,
+    /// Facts about the kernel.
+    pub deps: Deps,
+    /// One plan an axis.
+    pub axes: Vec<AxisPlan>,
+    /// Axes with a grid level, outermost first.
+    pub grid: Vec<AxisId>,
+    /// Invocations a workgroup.
+    pub workgroup: u32,
+    /// Tiles.
+    pub tiles: Vec<TilePlan>,
+    /// Layout of each tensor.
+    pub tensors: Vec<TensorLayout>,
+    /// One entry a shader; `None` where no tensor is split.
+    pub parts: Vec<Option<Part>>,
+}
+
+impl Nest<'_> {
+    /// The plan of an axis.
+    pub fn plan(&self, axis: AxisId) -> &AxisPlan {
+        &self.axes[axis.0 as usize]
+    }
+    /// The layout of a tensor.
+    pub fn layout(&self, tensor: TensorId) -> &TensorLayout {
+        &self.tensors[tensor.0 as usize]
+    }
+    /// How the lanes of a reduction meet.
+    pub fn fold(&self, axis: AxisId) -> Fold {
+        self.schedule.fold(&self.kernel.axis(axis).name)
+    }
+}
+
+/// Applies `schedule`, or gives all that is wrong with it.
+pub fn apply<'a>(
+    kernel: &'a Kernel,
+    schedule: &'a Schedule,
+    shape: &'a Shape,
+    target: &'a Target,
+) -> Result<Nest<'a>, Vec<ScheduleError>> {
+    let mut errors = Vec::new();
+    if schedule.kernel != kernel.name {
+        errors.push(ScheduleError::WrongKernel { asked: schedule.kernel.clone(), kernel: kernel.name.clone() });
+        return Err(errors);
+    }
+    for extent in &kernel.extents {
+        match shape.get(extent) {
+            None => errors.push(ScheduleError::MissingExtent { extent: extent.clone() }),
+            Some(Extent::Fixed(0) | Extent::Param { capacity: 0 }) => {
+                errors.push(ScheduleError::BadSize { what: extent.clone() });
+            }
+            Some(_) => {}
+        }
+    }
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    names(kernel, schedule, &mut errors);
+    let deps = Deps::new(kernel);
+    let axes = levels::resolve(kernel, schedule, shape, &mut errors);
+    let tiles = levels::tiles(kernel, schedule, &axes, &mut errors);
+    let (tensors, parts) = tensors::layouts(kernel, schedule, shape, target, &axes, &mut errors);
+    let mut nest =
+        Nest { kernel, schedule, shape, target, deps, axes, grid: vec![], workgroup: 1, tiles, tensors, parts };
+    lanes::place(&mut nest, &mut errors);
+    if errors.is_empty() { Ok(nest) } else { Err(errors) }
+}
+
+/// Every name that the schedule uses must exist.
+fn names(kernel: &Kernel, schedule: &Schedule, errors: &mut Vec<ScheduleError>) {
+    let list = |names: Vec<&str>| if names.is_empty() { "none".into() } else { names.join(", ") };
+    let axes = || list(kernel.axes.iter().map(|a| a.name.as_str()).collect());
+    let tensors = || list(kernel.tensors.iter().map(|t| t.name.as_str()).collect());
+    for (i, line) in schedule.axes.iter().enumerate() {
+        if kernel.axis_named(&line.axis).is_none() {
+            errors.push(ScheduleError::UnknownAxis { axis: line.axis.clone(), known: axes() });
+        }
+        if schedule.axes[..i].iter().any(|l| l.axis == line.axis) {
+            errors.push(ScheduleError::AxisTwice { axis: line.axis.clone() });
+        }
+    }
+    for (axis, _) in &schedule.folds {
+        match kernel.axis_named(axis) {
+            None => errors.push(ScheduleError::UnknownAxis { axis: axis.clone(), known: axes() }),
+            Some(id) if kernel.axis(id).kind != AxisKind::Reduce => {
+                errors.push(ScheduleError::FoldNotReduction { axis: axis.clone() });
+            }
+            Some(_) => {}
+        }
+    }
+    for (axis, _) in &schedule.tails {
+        if kernel.axis_named(axis).is_none() {
+            errors.push(ScheduleError::UnknownAxis { axis: axis.clone(), known: axes() });
+        }
+    }
+    for name in schedule.stages.iter().map(|s| &s.tensor).chain(schedule.stores.iter().map(|s| &s.0)) {
+        if kernel.tensor_named(name).is_none() {
+            errors.push(ScheduleError::UnknownTensor { tensor: name.clone(), known: tensors() });
+        }
+    }
+    for compute in &schedule.computes {
+        if !kernel.lets.iter().any(|l| l.name == compute.value) {
+            let known = list(kernel.lets.iter().map(|l| l.name.as_str()).collect());
+            errors.push(ScheduleError::UnknownValue { value: compute.value.clone(), known });
+        }
+    }
+}

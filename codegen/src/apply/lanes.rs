@@ -1,0 +1,226 @@
+//! Which axes are alive together, and at which lanes each of them lies.
+//!
+//! A nest is a set of axes that live together: those around a store, or those around and inside a reduction. Lanes count in
+//! the schedule's order, the last axis fastest; nests that are part of a larger one lie as in the larger one.
+
+use super::{Nest, TileOf};
+use crate::deps::operands;
+use crate::error::ScheduleError;
+use tilewright_dsl::ir::{AxisId, AxisKind, Expr, ExprId, Stmt};
+use tilewright_dsl::schedule::{Fold, LevelKind, Place};
+
+/// Sets `grid`, `workgroup` and every axis' stride, and checks what depends on them.
+pub fn place(nest: &mut Nest, errors: &mut Vec<ScheduleError>) {
+    let mut nests: Vec<Vec<AxisId>> = Vec::new();
+    let mut stores: Vec<Vec<AxisId>> = Vec::new();
+    walk(nest, &nest.kernel.body, &mut Vec::new(), &mut nests, &mut stores);
+    for chain in &mut nests {
+        chain.sort_by_key(|a| listed(nest, *a));
+    }
+    let all = nests.clone();
+    nests.retain(|n| !all.iter().any(|m| m.len() > n.len() && n.iter().all(|a| m.contains(a))));
+    grid(nest, &stores, errors);
+    strides(nest, &nests, errors);
+    folds(nest, errors);
+    arrays(nest, errors);
+}
+
+/// The position of an axis in the schedule's order; axes without a line follow in the kernel's order.
+fn listed(nest: &Nest, axis: AxisId) -> usize {
+    let name = &nest.kernel.axis(axis).name;
+    nest.schedule.axes.iter().position(|l| l.axis == *name).unwrap_or(nest.schedule.axes.len() + axis.0 as usize)
+}
+
+fn walk(
+    nest: &Nest,
+    body: &[Stmt],
+    chain: &mut Vec<AxisId>,
+    nests: &mut Vec<Vec<AxisId>>,
+    stores: &mut Vec<Vec<AxisId>>,
+) {
+    for stmt in body {
+        match stmt {
+            Stmt::For(axis, inner) => {
+                chain.push(*axis);
+                walk(nest, inner, chain, nests, stores);
+                chain.pop();
+            }
+            Stmt::Store(_, indices, value) => {
+                nests.push(chain.clone());
+                stores.push(chain.clone());
+                for id in indices.iter().chain([value]) {
+                    visit(nest, *id, chain, nests);
+                }
+            }
+        }
+    }
+}
+
+fn visit(nest: &Nest, id: ExprId, chain: &[AxisId], nests: &mut Vec<Vec<AxisId>>) {
+    let cooperative = nest.tiles.iter().any(|t| t.what == TileOf::Value(id) && t.place == Place::Workgroup);
+    // The values of a cooperative tile are spread over the invocations one by one: its loops are serial inside each.
+    let chain = if cooperative { &[][..] } else { chain };
+    let Expr::Reduce(reduce) = nest.kernel.expr(id) else {
+        for operand in operands(nest.kernel, nest.kernel.expr(id)) {
+            visit(nest, operand, chain, nests);
+        }
+        return;
+    };
+    let deps = nest.deps.free(id);
+    let moved = nest.tiles.iter().find(|t| t.what == TileOf::Value(id)).map(|t| t.axis);
+    let depth = chain.iter().rposition(|a| deps.has(*a) || moved == Some(*a)).map_or(0, |i| i + 1);
+    let mut inner = chain[..depth].to_vec();
+    inner.push(reduce.axis);
+    inner.extend(reduce.array);
+    nests.push(inner.clone());
+    for body in &reduce.body {
+        visit(nest, *body, &inner, nests);
+    }
+}
+
+/// Grid axes must enclose every store: a workgroup belongs to one value of each.
+fn grid(nest: &mut Nest, stores: &[Vec<AxisId>], errors: &mut Vec<ScheduleError>) {
+    let mut axes: Vec<AxisId> =
+        (0..nest.axes.len() as u32).map(AxisId).filter(|a| nest.plan(*a).level(LevelKind::Grid).is_some()).collect();
+    axes.sort_by_key(|a| listed(nest, *a));
+    for axis in &axes {
+        let name = || nest.kernel.axis(*axis).name.clone();
+        let refuse =
+            |why: &str| ScheduleError::LevelNotPossible { axis: name(), kind: LevelKind::Grid, why: why.into() };
+        if !stores.iter().all(|s| s.contains(axis)) {
+            errors.push(refuse("it does not enclose every store, so other workgroups would store again"));
+        }
+        let decl = nest.kernel.axis(*axis);
+        if [decl.lo, decl.hi].iter().any(|e| nest.deps.free(*e) != Default::default() || loads(nest, *e)) {
+            errors.push(refuse("its bounds change with another axis or are loaded"));
+        }
+    }
+    nest.grid = axes;
+}
+
+fn loads(nest: &Nest, id: ExprId) -> bool {
+    matches!(nest.kernel.expr(id), Expr::Load(..))
+        || operands(nest.kernel, nest.kernel.expr(id)).into_iter().any(|o| loads(nest, o))
+}
+
+fn strides(nest: &mut Nest, nests: &[Vec<AxisId>], errors: &mut Vec<ScheduleError>) {
+    let names = |n: &[AxisId], nest: &Nest| {
+        let all: Vec<&str> = n.iter().map(|a| nest.kernel.axis(*a).name.as_str()).collect();
+        all.join(", ")
+    };
+    let product = |n: &[AxisId], nest: &Nest| n.iter().try_fold(1u32, |p, a| p.checked_mul(nest.plan(*a).lanes));
+    let mut largest = (1u32, String::new());
+    let mut found: Vec<Option<u32>> = vec![None; nest.axes.len()];
+    for n in nests {
+        let Some(total) = product(n, nest) else {
+            errors.push(ScheduleError::BadSize { what: names(n, nest) });
+            return;
+        };
+        if total > largest.0 {
+            largest = (total, names(n, nest));
+        }
+        let mut stride = 1;
+        for axis in n.iter().rev().filter(|a| nest.plan(**a).lanes > 1) {
+            match found[axis.0 as usize] {
+                Some(other) if other != stride => errors.push(ScheduleError::LaneMismatch {
+                    axis: nest.kernel.axis(*axis).name.clone(),
+                    one: other,
+                    other: stride,
+                }),
+                _ => found[axis.0 as usize] = Some(stride),
+            }
+            stride *= nest.plan(*axis).lanes;
+        }
+    }
+    for (plan, stride) in nest.axes.iter_mut().zip(found) {
+        plan.stride = stride.unwrap_or(1);
+    }
+    nest.workgroup = largest.0;
+    if let Some(asked) = nest.schedule.workgroup
+        && asked != largest.0
+    {
+        let filled = nest.tiles.iter().any(|t| t.place == Place::Workgroup);
+        // A nest smaller than the workgroup may still fill tiles with all of it.
+        if asked % largest.0.max(1) != 0 || asked == 0 || !filled {
+            errors.push(ScheduleError::WorkgroupMismatch { asked, product: largest.0, nest: largest.1.clone() });
+        } else {
+            nest.workgroup = asked;
+        }
+    }
+    for n in nests {
+        let total = product(n, nest).unwrap_or(1);
+        if nest.workgroup % total != 0 {
+            errors.push(ScheduleError::NestDoesNotDivide {
+                nest: names(n, nest),
+                product: total,
+                workgroup: nest.workgroup,
+            });
+        }
+    }
+    if nest.workgroup > nest.target.max_invocations {
+        errors.push(ScheduleError::WorkgroupTooLarge { asked: nest.workgroup, allowed: nest.target.max_invocations });
+    }
+}
+
+fn folds(nest: &Nest, errors: &mut Vec<ScheduleError>) {
+    for (i, plan) in nest.axes.iter().enumerate() {
+        let axis = nest.kernel.axis(AxisId(i as u32));
+        if axis.kind != AxisKind::Reduce {
+            continue;
+        }
+        let fold = nest.schedule.fold(&axis.name);
+        if fold == Fold::Subgroup && nest.target.subgroups.is_none() {
+            errors.push(ScheduleError::NoSubgroups { axis: axis.name.clone(), target: nest.target.name.clone() });
+        }
+        if fold == Fold::Subgroup && plan.lanes > 1 && plan.stride != 1 {
+            errors.push(ScheduleError::SubgroupStride { axis: axis.name.clone(), stride: plan.stride });
+        }
+        if fold != Fold::Serial && !plan.lanes.is_power_of_two() {
+            let fold = if fold == Fold::Tree { "tree" } else { "subgroup" };
+            errors.push(ScheduleError::NotPowerOfTwo { axis: axis.name.clone(), lanes: plan.lanes, fold });
+        }
+    }
+}
+
+/// An element of an array field is read where it lives: by an axis with the same levels, unless all of the array lies in
+/// one invocation as a private array.
+fn arrays(nest: &Nest, errors: &mut Vec<ScheduleError>) {
+    for expr in &nest.kernel.exprs {
+        let Expr::Element(reduce, _, index) = expr else { continue };
+        let Expr::Reduce(reduce) = nest.kernel.expr(*reduce) else { continue };
+        let Some(array) = reduce.array else { continue };
+        let plan = nest.plan(array);
+        let private = plan.levels.iter().all(|l| l.kind == LevelKind::Serial);
+        let same = match nest.kernel.expr(*index) {
+            Expr::Axis(a) => {
+                let reader = nest.plan(*a);
+                reader.stride == plan.stride
+                    && reader.levels.len() == plan.levels.len()
+                    && reader
+                        .levels
+                        .iter()
+                        .zip(&plan.levels)
+                        .all(|(r, p)| r.kind == p.kind && r.size == p.size && r.weight == p.weight)
+            }
+            _ => false,
+        };
+        if !private && !same {
+            let levels = nest.schedule.levels(&nest.kernel.axis(array).name).unwrap_or(&[]);
+            let words: Vec<String> = levels
+                .iter()
+                .map(|l| {
+                    let kind = format!("{:?}", l.kind).to_lowercase();
+                    l.size.map_or(kind.clone(), |n| format!("{kind}({n})"))
+                })
+                .collect();
+            errors.push(ScheduleError::ArrayLevels {
+                axis: match nest.kernel.expr(*index) {
+                    Expr::Axis(a) => nest.kernel.axis(*a).name.clone(),
+                    _ => "(a computed index)".into(),
+                },
+                array: nest.kernel.axis(array).name.clone(),
+                levels: words.join(", "),
+            });
+        }
+    }
+}

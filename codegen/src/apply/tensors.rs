@@ -1,0 +1,142 @@
+//! Where each tensor's elements lie, and how a tensor that one binding cannot hold is split by rows.
+
+use super::{AxisPlan, Part};
+use crate::deps;
+use crate::error::ScheduleError;
+use crate::program::TensorLayout;
+use crate::shape::{Extent, Shape};
+use crate::target::Target;
+use tilewright_dsl::ir::{AxisId, AxisKind, Expr, ExprId, Kernel, Role, TensorId, Type};
+use tilewright_dsl::schedule::{Schedule, Storage};
+
+/// Elements from one innermost row to the next: the extent padded to 16 bytes.
+pub fn stride(storage: Storage, extent: u32) -> u32 {
+    let unit = match storage {
+        Storage::F32 => 4,
+        Storage::F16 | Storage::Bf16 => 8,
+    };
+    extent.div_ceil(unit) * unit
+}
+
+/// Layouts of all tensors, and the parts (one shader each).
+pub fn layouts(
+    kernel: &Kernel,
+    schedule: &Schedule,
+    shape: &Shape,
+    target: &Target,
+    axes: &[AxisPlan],
+    errors: &mut Vec<ScheduleError>,
+) -> (Vec<TensorLayout>, Vec<Option<Part>>) {
+    let mut layouts = Vec::new();
+    let mut parts = vec![None];
+    for (i, tensor) in kernel.tensors.iter().enumerate() {
+        let storage = schedule.storage(&tensor.name);
+        let dims: Vec<u32> = tensor
+            .dims
+            .iter()
+            .map(|d| match shape.get(&kernel.extents[d.0 as usize]) {
+                Some(Extent::Fixed(n) | Extent::Param { capacity: n }) => n,
+                None => 1,
+            })
+            .collect();
+        let refuse = |why: &str| ScheduleError::StorageNotPossible {
+            tensor: tensor.name.clone(),
+            storage: format!("{storage:?}").to_lowercase(),
+            why: why.into(),
+        };
+        if storage != Storage::F32 && tensor.elem != Type::F32 {
+            errors.push(refuse("its elements are integers"));
+        }
+        if storage != Storage::F32 && tensor.role != Role::In {
+            errors.push(refuse("an invocation would write half of a word that it does not own"));
+        }
+        let innermost = dims.last().copied().unwrap_or(1);
+        let mut layout = TensorLayout {
+            name: tensor.name.clone(),
+            written: tensor.role != Role::In,
+            integer: tensor.elem == Type::U32,
+            stride: stride(storage, innermost),
+            parts: vec![dims.first().copied().unwrap_or(1)],
+            dims,
+            storage,
+        };
+        let bytes = layout.part_bytes(0);
+        let allowed = target.max_binding_bytes.min(target.max_buffer_bytes);
+        if bytes > allowed {
+            match split(kernel, TensorId(i as u32), &layout, allowed, axes) {
+                Ok(found) if parts == [None] => {
+                    layout.parts = found.iter().map(|p| p.rows).collect();
+                    parts = found.into_iter().map(Some).collect();
+                }
+                Ok(_) => errors.push(ScheduleError::BindingTooLarge {
+                    tensor: tensor.name.clone(),
+                    asked: bytes,
+                    allowed,
+                    why: "another tensor of this kernel is split already".into(),
+                }),
+                Err(why) => errors.push(ScheduleError::BindingTooLarge {
+                    tensor: tensor.name.clone(),
+                    asked: bytes,
+                    allowed,
+                    why,
+                }),
+            }
+        }
+        layouts.push(layout);
+    }
+    if layouts.len() as u32 > target.max_storage_buffers {
+        errors.push(ScheduleError::TooManyBuffers { asked: layouts.len() as u32, allowed: target.max_storage_buffers });
+    }
+    (layouts, parts)
+}
+
+/// Row blocks that fit a binding. The first index of every load must be one map axis, or one value that is the same
+/// everywhere and guards the stores.
+fn split(
+    kernel: &Kernel,
+    tensor: TensorId,
+    layout: &TensorLayout,
+    allowed: u64,
+    axes: &[AxisPlan],
+) -> Result<Vec<Part>, String> {
+    if layout.written {
+        return Err("only tensors that are read can be split".into());
+    }
+    if layout.dims.len() < 2 || layout.row_bytes() > allowed {
+        return Err("one row alone is too large".into());
+    }
+    let mut firsts: Vec<ExprId> = kernel
+        .exprs
+        .iter()
+        .filter_map(|e| match e {
+            Expr::Load(t, indices) if *t == tensor => indices.first().copied(),
+            _ => None,
+        })
+        .collect();
+    firsts.dedup();
+    let [first] = firsts[..] else { return Err("it is read with several first indices".into()) };
+    let axis = match kernel.expr(first) {
+        Expr::Axis(a) if kernel.axis(*a).kind == AxisKind::Map && whole(kernel, *a, axes, layout.dims[0]) => Some(*a),
+        Expr::Load(..) => None,
+        _ => return Err("its first index is neither a `for` axis over all rows nor a loaded index".into()),
+    };
+    let rows = u32::try_from(allowed / layout.row_bytes()).unwrap_or(u32::MAX);
+    // Whole multiples of 1,024 rows keep tiles whole where there is room for them.
+    let rows = if rows > 1024 { rows / 1024 * 1024 } else { rows };
+    let total = layout.dims[0];
+    Ok((0..total.div_ceil(rows))
+        .map(|i| Part { tensor, index: i, start: i * rows, rows: rows.min(total - i * rows), axis })
+        .collect())
+}
+
+fn whole(kernel: &Kernel, axis: AxisId, axes: &[AxisPlan], rows: u32) -> bool {
+    matches!(kernel.expr(kernel.axis(axis).lo), Expr::U32(0)) && axes[axis.0 as usize].extent == Some(rows)
+}
+
+/// Whether the first index of the tensor's loads is loaded itself, and which value it is.
+pub fn guard_index(kernel: &Kernel, tensor: TensorId) -> Option<ExprId> {
+    kernel.exprs.iter().find_map(|e| match e {
+        Expr::Load(t, indices) if *t == tensor => indices.first().copied().filter(|i| deps::is_load(kernel, *i)),
+        _ => None,
+    })
+}

@@ -1,0 +1,145 @@
+//! Where reductions and lets are computed: as soon as all axes that they depend on are entered.
+
+use super::{Env, Key, Lower};
+use crate::apply::TileOf;
+use crate::deps::{AxisSet, operands};
+use crate::error::ScheduleError;
+use tilewright_dsl::ir::{AxisId, Expr, ExprId, Stmt};
+use tilewright_dsl::schedule::Place;
+
+impl Lower<'_> {
+    /// Axes that are entered.
+    fn entered(&self) -> AxisSet {
+        (0..self.bound.len() as u32)
+            .map(AxisId)
+            .filter(|a| self.bound[a.0 as usize].is_some())
+            .fold(AxisSet::default(), |s, a| s.union(AxisSet::of(a)))
+    }
+
+    /// The axis inside which a `compute` line wants a value.
+    fn moved(&self, id: ExprId) -> Option<AxisId> {
+        let reduce = match self.nest.kernel.expr(id) {
+            Expr::Field(r, _) => *r,
+            _ => id,
+        };
+        self.nest.tiles.iter().find(|t| t.what == TileOf::Value(id) || t.what == TileOf::Value(reduce)).map(|t| t.axis)
+    }
+
+    /// Computes what these statements need and what depends on entered axes alone.
+    pub fn hoist(&mut self, body: &[Stmt], envs: &[Env]) -> Result<(), ScheduleError> {
+        let mut found = Vec::new();
+        for id in roots(body) {
+            self.ready(id, &mut found);
+        }
+        for id in found {
+            self.prepare(&[id], envs)?;
+            if !matches!(self.nest.kernel.expr(id), Expr::Reduce(_)) {
+                for env in envs {
+                    self.value(id, env)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reductions and lets inside an expression that can be computed now.
+    fn ready(&self, id: ExprId, found: &mut Vec<ExprId>) {
+        let entered = self.entered();
+        let kernel = self.nest.kernel;
+        let is_let = kernel.lets.iter().any(|l| l.value == id) && !matches!(kernel.expr(id), Expr::Load(..));
+        let due = self.nest.deps.free(id).within(entered) && self.moved(id).is_none_or(|a| entered.has(a));
+        if due && (is_let || matches!(kernel.expr(id), Expr::Reduce(_))) && !found.contains(&id) {
+            found.push(id);
+            return;
+        }
+        for operand in operands(kernel, kernel.expr(id)) {
+            self.ready(operand, found);
+        }
+    }
+
+    /// Computes the reductions that these values need.
+    pub fn prepare(&mut self, ids: &[ExprId], envs: &[Env]) -> Result<(), ScheduleError> {
+        let mut needed = Vec::new();
+        for id in ids {
+            self.needed(*id, &mut needed);
+        }
+        for id in needed {
+            let mut distinct: Vec<Env> = Vec::new();
+            for env in envs {
+                let env = self.restrict(id, env);
+                if !distinct.contains(&env) && self.recall(&Key::Field(id, 0, env.clone())).is_none() {
+                    distinct.push(env);
+                }
+            }
+            // A reduction without scalar fields is known by its arrays.
+            distinct.retain(|env| {
+                let array = self.recall(&Key::Array(id, 0, env.clone()));
+                array.is_none() && self.recall(&Key::Register(id, 0, env.clone(), 0)).is_none()
+            });
+            if !distinct.is_empty() {
+                self.reduce(id, &distinct)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reductions inside an expression that are to be computed here, operands first.
+    fn needed(&self, id: ExprId, needed: &mut Vec<ExprId>) {
+        if self.tiles.iter().any(|t| t.what == TileOf::Value(id)) {
+            return;
+        }
+        let kernel = self.nest.kernel;
+        let entered = self.entered();
+        let here = |e: ExprId| self.nest.deps.free(e).within(entered);
+        if let Expr::Reduce(_) = kernel.expr(id) {
+            if !here(id) || needed.contains(&id) {
+                return;
+            }
+            for operand in operands(kernel, kernel.expr(id)) {
+                self.needed(operand, needed);
+            }
+            needed.push(id);
+            return;
+        }
+        for operand in operands(kernel, kernel.expr(id)) {
+            self.needed(operand, needed);
+        }
+    }
+
+    /// Whether computing these values inside `inside` needs all invocations together.
+    pub fn together(&self, ids: &[ExprId], inside: AxisSet) -> bool {
+        ids.iter().any(|id| self.cooperative(*id, inside))
+    }
+
+    fn cooperative(&self, id: ExprId, inside: AxisSet) -> bool {
+        let kernel = self.nest.kernel;
+        if let Expr::Reduce(reduce) = kernel.expr(id) {
+            let free = self.nest.deps.free(id);
+            let within = free.minus(inside) != free || self.moved(id).is_some_and(|a| inside.has(a));
+            if !within {
+                return false;
+            }
+            if self.nest.plan(reduce.axis).lanes > 1 || self.held(reduce.axis) {
+                return true;
+            }
+            let inside = inside.union(AxisSet::of(reduce.axis));
+            return reduce.body.iter().any(|b| self.cooperative(*b, inside));
+        }
+        operands(kernel, kernel.expr(id)).into_iter().any(|o| self.cooperative(o, inside))
+    }
+
+    /// Whether a tile is filled at one of the axis' levels.
+    pub fn held(&self, axis: AxisId) -> bool {
+        self.nest.tiles.iter().any(|t| t.axis == axis && t.place == Place::Workgroup)
+    }
+}
+
+/// All values and indices that statements store.
+pub fn roots(body: &[Stmt]) -> Vec<ExprId> {
+    body.iter()
+        .flat_map(|s| match s {
+            Stmt::For(_, inner) => roots(inner),
+            Stmt::Store(_, indices, value) => indices.iter().copied().chain([*value]).collect(),
+        })
+        .collect()
+}

@@ -1,0 +1,319 @@
+//! Loads: where an element lies, which neighbours come with it, and what its storage means.
+
+use super::axes::Mask;
+use super::build::{add, bin, div, min, mul, rem, scalar, sub, u};
+use super::{Env, Key, Lower};
+use crate::deps;
+use crate::error::ScheduleError;
+use crate::loops::{Expr, Kind, LoopIr, Stmt, Ty};
+use tilewright_dsl::ir::{self, AxisId, Binary, ExprId, Role, TensorId, Type};
+use tilewright_dsl::schedule::Storage;
+
+/// The neighbours that one load brings: the axis, the component at hand, and the last index of component 0.
+struct Neighbours {
+    component: u32,
+    count: u32,
+    first: Expr,
+}
+
+impl Lower<'_> {
+    /// One element of a tensor.
+    pub fn load(&mut self, id: ExprId, tensor: TensorId, indices: &[ExprId], env: &Env) -> Result<Expr, ScheduleError> {
+        if let Some(near) = self.tile_element(tensor, indices, env)? {
+            return Ok(near);
+        }
+        let key = Key::Value(id, self.restrict(id, env));
+        let value = match self.neighbours(tensor, indices, env)? {
+            Some(group) => {
+                let row = self.row(tensor, indices, env)?;
+                self.load_vector(tensor, row, group)
+            }
+            None => {
+                let at = self.flat(tensor, indices, env)?;
+                self.load_scalar(tensor, at)
+            }
+        };
+        self.remember(key, value.clone());
+        Ok(value)
+    }
+
+    /// The element number of an element in its buffer.
+    pub fn flat(&mut self, tensor: TensorId, indices: &[ExprId], env: &Env) -> Result<Expr, ScheduleError> {
+        let row = self.row(tensor, indices, env)?;
+        let last = self.index(tensor, indices, indices.len() - 1, env)?;
+        Ok(add(row, last))
+    }
+
+    /// The element number of an innermost row's first element.
+    fn row(&mut self, tensor: TensorId, indices: &[ExprId], env: &Env) -> Result<Expr, ScheduleError> {
+        let mut at = Vec::new();
+        for d in 0..indices.len() - 1 {
+            at.push(self.index(tensor, indices, d, env)?);
+        }
+        Ok(self.row_of(tensor, at))
+    }
+
+    /// Indices of all dimensions but the last as an element number.
+    pub fn row_of(&self, tensor: TensorId, indices: Vec<Expr>) -> Expr {
+        let layout = self.nest.layout(tensor);
+        let mut at = u(0);
+        for (d, index) in indices.into_iter().enumerate() {
+            at = add(mul(at, u(layout.dims[d])), index);
+        }
+        mul(at, u(layout.stride))
+    }
+
+    /// One index: clamped where it is loaded, counted from the part's first row where the tensor is split.
+    fn index(&mut self, tensor: TensorId, indices: &[ExprId], d: usize, env: &Env) -> Result<Expr, ScheduleError> {
+        let mut value = self.value(indices[d], env)?;
+        let mut rows = self.nest.layout(tensor).dims[d];
+        if d == 0
+            && let Some(part) = self.part.filter(|p| p.tensor == tensor)
+        {
+            value = sub(value, u(part.start));
+            rows = part.rows;
+        }
+        if loaded(self.nest.kernel, indices[d]) {
+            value = min(value, u(rows - 1));
+        }
+        Ok(value)
+    }
+
+    /// Whether this load is one component of a vector.
+    fn neighbours(
+        &mut self,
+        tensor: TensorId,
+        indices: &[ExprId],
+        env: &Env,
+    ) -> Result<Option<Neighbours>, ScheduleError> {
+        let kernel = self.nest.kernel;
+        let decl = kernel.tensor(tensor);
+        let last = indices[indices.len() - 1];
+        let (axis, rest) = match kernel.expr(last) {
+            ir::Expr::Axis(a) => (*a, None),
+            ir::Expr::Binary(Binary::Add, a, b) => match (kernel.expr(*a), kernel.expr(*b)) {
+                (ir::Expr::Axis(x), _) => (*x, Some(*b)),
+                (_, ir::Expr::Axis(x)) => (*x, Some(*a)),
+                _ => return Ok(None),
+            },
+            _ => return Ok(None),
+        };
+        let plan = self.nest.plan(axis);
+        let count = plan.vector();
+        let per_word = if self.nest.layout(tensor).storage == Storage::F32 { 1 } else { 2 };
+        let moves = |i: &ExprId| self.nest.deps.free(*i).has(axis);
+        if decl.role != Role::In || count <= per_word / 2 || count == 1 || indices.iter().rev().skip(1).any(moves) {
+            return Ok(None);
+        }
+        let rest = match rest {
+            None => u(0),
+            Some(r) => match deps::constant(kernel, self.nest.shape, r) {
+                Some(n) if n % count == 0 => u(n),
+                _ => return Ok(None),
+            },
+        };
+        let bound = self.bound(axis);
+        if !matches!(bound.lo, Expr::U32(n) if n % count == 0) {
+            return Ok(None);
+        }
+        let offset = env.get(&axis).copied().unwrap_or(0);
+        let component = offset % count;
+        let group = offset - component;
+        let extent = plan.extent;
+        let outside = bound.mask == Mask::All || (bound.mask == Mask::Copies && group > 0);
+        let mut first = add(bound.base, u(group));
+        if outside {
+            // Whole groups alone can be clamped.
+            match extent.filter(|n| n % count == 0) {
+                Some(n) => first = min(first, u(n - count)),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(Neighbours { component, count, first: add(first, rest) }))
+    }
+
+    fn load_vector(&mut self, tensor: TensorId, row: Expr, group: Neighbours) -> Expr {
+        let storage = self.nest.layout(tensor).storage;
+        let per_word = if storage == Storage::F32 { 1 } else { 2 };
+        let width = (group.count / per_word).min(4);
+        let chunk = group.component / (width * per_word);
+        let at = group.component % (width * per_word);
+        let unit = width * per_word;
+        let row = match row {
+            Expr::Binary(Binary::Mul, r, s) => match *s {
+                Expr::U32(n) => mul(*r, u(n / unit)),
+                s => div(mul(*r, s), unit),
+            },
+            row => div(row, unit),
+        };
+        let index = add(add(row, div_aligned(group.first, unit)), u(chunk));
+        let words = self.words(tensor, index, width as u8);
+        self.decode(storage, &words, at, width)
+    }
+
+    fn load_scalar(&mut self, tensor: TensorId, at: Expr) -> Expr {
+        let storage = self.nest.layout(tensor).storage;
+        if storage == Storage::F32 {
+            return self.words(tensor, at, 1);
+        }
+        let at = self.bind_u32("at", at);
+        let word = self.words(tensor, div(at.clone(), 2), 1);
+        let odd = bin(Binary::Eq, rem(at.clone(), 2), u(1));
+        match at {
+            Expr::U32(n) => self.decode(storage, &word, n % 2, 1),
+            _ => {
+                let (low, high) = (self.decode(storage, &word, 0, 1), self.decode(storage, &word, 1, 1));
+                Expr::Select(Box::new(odd), Box::new(high), Box::new(low))
+            }
+        }
+    }
+
+    /// Words of a tensor, loaded once a scope.
+    fn words(&mut self, tensor: TensorId, index: Expr, width: u8) -> Expr {
+        let buffer = self.buffer(tensor);
+        let load = Expr::Load { buffer, index: Box::new(index), width };
+        let key = Key::Text(format!("{load:?}"));
+        if let Some(known) = self.recall(&key) {
+            return known;
+        }
+        let decl = self.nest.kernel.tensor(tensor);
+        let elem = self.ir.buffers[buffer].elem;
+        let short = if width == 1 { format!("{}_at", decl.name) } else { format!("{}{width}", decl.name) };
+        let value = self.bind(&short, Kind::Value(Ty { elem, width }), load);
+        self.remember(key, value.clone());
+        value
+    }
+
+    /// Element number `at` of loaded words.
+    pub fn decode(&mut self, storage: Storage, words: &Expr, at: u32, width: u32) -> Expr {
+        let component = |i: u32| match width {
+            1 => words.clone(),
+            _ => Expr::Component(Box::new(words.clone()), i as u8),
+        };
+        match storage {
+            Storage::F32 => component(at),
+            Storage::F16 => {
+                let unpack = Expr::UnpackF16(Box::new(component(at / 2)));
+                let key = Key::Text(format!("{unpack:?}"));
+                let pair = self.recall(&key).unwrap_or_else(|| {
+                    let pair = self.bind("pair", Kind::Value(Ty { elem: Type::F32, width: 2 }), unpack);
+                    self.remember(key, pair.clone());
+                    pair
+                });
+                Expr::Component(Box::new(pair), (at % 2) as u8)
+            }
+            Storage::Bf16 => {
+                let word = component(at / 2);
+                let bits = if at.is_multiple_of(2) {
+                    bin(Binary::Shl, word, u(16))
+                } else {
+                    bin(Binary::And, word, u(0xffff_0000))
+                };
+                Expr::FromBits(Box::new(bits))
+            }
+        }
+    }
+
+    /// A whole aligned group of elements at an element number that the group divides, for filling tiles.
+    pub fn load_group(&mut self, tensor: TensorId, at: Expr, count: u32) -> Vec<Expr> {
+        let storage = self.nest.layout(tensor).storage;
+        if count == 1 {
+            return vec![self.load_scalar(tensor, at)];
+        }
+        let per_word = if storage == Storage::F32 { 1 } else { 2 };
+        let width = (count / per_word).max(1);
+        let words = self.words(tensor, div(at, count), width as u8);
+        (0..count).map(|i| self.decode(storage, &words, i, width)).collect()
+    }
+
+    /// A name for an f32 value.
+    pub fn bind_f32(&mut self, name: &str, value: Expr) -> Expr {
+        self.bind(name, Kind::Value(scalar(Type::F32)), value)
+    }
+}
+
+/// `e / n` where `e` is a multiple of n: a constant part is divided by itself.
+fn div_aligned(e: Expr, n: u32) -> Expr {
+    match e {
+        Expr::Binary(Binary::Add, x, c) if matches!(*c, Expr::U32(_)) => {
+            let Expr::U32(c) = *c else { return div(*x, n) };
+            add(div(*x, n), u(c / n))
+        }
+        e => div(e, n),
+    }
+}
+
+/// Whether an index depends on a loaded value.
+fn loaded(kernel: &ir::Kernel, id: ExprId) -> bool {
+    matches!(kernel.expr(id), ir::Expr::Load(..))
+        || deps::operands(kernel, kernel.expr(id)).into_iter().any(|o| loaded(kernel, o))
+}
+
+/// The index of an axis in a load's indices, if it stands there alone.
+pub fn plain_axis(kernel: &ir::Kernel, id: ExprId) -> Option<AxisId> {
+    match kernel.expr(id) {
+        ir::Expr::Axis(a) => Some(*a),
+        _ => None,
+    }
+}
+
+/// Sets each binding's element to its widest access.
+pub fn widen(ir: &mut LoopIr) {
+    let mut widths = vec![1u8; ir.buffers.len()];
+    for stmt in &ir.body {
+        stmt_widths(stmt, &mut widths);
+    }
+    for (buffer, width) in ir.buffers.iter_mut().zip(widths) {
+        buffer.width = width;
+    }
+}
+
+fn stmt_widths(stmt: &Stmt, widths: &mut [u8]) {
+    match stmt {
+        Stmt::Let(_, e) | Stmt::Declare(_, e) | Stmt::Assign(_, e) => expr_widths(e, widths),
+        Stmt::SetElement(_, a, b) | Stmt::StoreShared(_, a, b) | Stmt::Store(_, a, b) => {
+            expr_widths(a, widths);
+            expr_widths(b, widths);
+        }
+        Stmt::For { start, end, step, body, .. } => {
+            for e in [start, end, step] {
+                expr_widths(e, widths);
+            }
+            for s in body {
+                stmt_widths(s, widths);
+            }
+        }
+        Stmt::If(cond, then, or) => {
+            expr_widths(cond, widths);
+            for s in then.iter().chain(or) {
+                stmt_widths(s, widths);
+            }
+        }
+        Stmt::DeclareArray(_) | Stmt::Barrier | Stmt::Comment(_) => {}
+    }
+}
+
+fn expr_widths(e: &Expr, widths: &mut [u8]) {
+    match e {
+        Expr::Load { buffer, index, width } => {
+            widths[*buffer] = widths[*buffer].max(*width);
+            expr_widths(index, widths);
+        }
+        Expr::Shared(_, a)
+        | Expr::Element(_, a)
+        | Expr::Component(a, _)
+        | Expr::UnpackF16(a)
+        | Expr::FromBits(a)
+        | Expr::Unary(_, a) => expr_widths(a, widths),
+        Expr::PackF16(a, b) | Expr::Binary(_, a, b) | Expr::ShuffleXor(a, b) => {
+            expr_widths(a, widths);
+            expr_widths(b, widths);
+        }
+        Expr::Select(a, b, c) | Expr::Fma(a, b, c) => {
+            for e in [a, b, c] {
+                expr_widths(e, widths);
+            }
+        }
+        Expr::F32(_) | Expr::U32(_) | Expr::Bool(_) | Expr::Var(_) | Expr::Builtin(_) | Expr::Param(_) => {}
+    }
+}

@@ -1,0 +1,180 @@
+//! The kernel's statements: axes are entered, and stores guarded so that each element is written once.
+
+use super::build::{and, bin, div, lt, rem, u};
+use super::hoist::roots;
+use super::{Env, Lower};
+use crate::apply::tensors_guard;
+use crate::deps::AxisSet;
+use crate::error::ScheduleError;
+use crate::loops::{Expr, Stmt as Out};
+use tilewright_dsl::ir::{AxisId, Binary, Stmt};
+
+impl Lower<'_> {
+    /// Lowers statements for all copies at hand.
+    pub fn statements(&mut self, body: &[Stmt], envs: &[Env]) -> Result<(), ScheduleError> {
+        self.hoist(body, envs)?;
+        let mut rest = body;
+        while let Some(first) = rest.first() {
+            if let Stmt::For(axis, inner) = first {
+                self.for_axis(*axis, inner, envs)?;
+                rest = &rest[1..];
+                continue;
+            }
+            let run = rest.iter().take_while(|s| matches!(s, Stmt::Store(..))).count();
+            self.stores(&rest[..run], envs)?;
+            rest = &rest[run..];
+        }
+        Ok(())
+    }
+
+    fn for_axis(&mut self, axis: AxisId, inner: &[Stmt], envs: &[Env]) -> Result<(), ScheduleError> {
+        let mut inside = AxisSet::of(axis);
+        let mut held = self.held(axis);
+        collect_axes(inner, &mut |a| {
+            inside = inside.union(AxisSet::of(a));
+            held |= self.held(a);
+        });
+        let together = held || self.together(&roots(inner), inside);
+        if together {
+            self.same_for_all(axis)?;
+        }
+        let entered = self.enter(axis, &envs[0], together)?;
+        self.chain.push(axis);
+        let envs = self.copies(axis, envs);
+        self.statements(inner, &envs)?;
+        self.chain.pop();
+        self.leave(entered);
+        Ok(())
+    }
+
+    /// Loops with barriers inside must run equally often in all invocations.
+    pub fn same_for_all(&self, axis: AxisId) -> Result<(), ScheduleError> {
+        let decl = self.nest.kernel.axis(axis);
+        let bounds = self.nest.deps.free(decl.lo).union(self.nest.deps.free(decl.hi));
+        let other = (0..self.bound.len() as u32).map(AxisId).find(|a| bounds.has(*a) && self.nest.plan(*a).lanes > 1);
+        match other {
+            None => Ok(()),
+            Some(other) => Err(ScheduleError::Divergent {
+                axis: decl.name.clone(),
+                other: self.nest.kernel.axis(other).name.clone(),
+            }),
+        }
+    }
+
+    /// Neighbouring stores: all values first, then all writes.
+    fn stores(&mut self, stores: &[Stmt], envs: &[Env]) -> Result<(), ScheduleError> {
+        self.prepare(&roots(stores), envs)?;
+        let guard = self.one_lane();
+        if guard.is_some() {
+            self.open();
+        }
+        let mut writes = Vec::new();
+        for env in envs {
+            for store in stores {
+                let Stmt::Store(tensor, indices, value) = store else { continue };
+                let value = self.value(*value, env)?;
+                let at = self.flat(*tensor, indices, env)?;
+                let mut mask = None;
+                for axis in self.chain.clone() {
+                    mask = self.inside(axis, env, mask);
+                }
+                mask = self.in_part(env, mask)?;
+                writes.push((mask, Out::Store(self.buffer(*tensor), at, value)));
+            }
+        }
+        if writes.len() > 1 {
+            self.name_values(&mut writes);
+        }
+        for (mask, write) in writes {
+            match mask {
+                None => self.emit(write),
+                Some(mask) => self.emit(Out::If(mask, vec![write], vec![])),
+            }
+        }
+        if let Some(guard) = guard {
+            let inner = self.close();
+            self.emit(Out::If(guard, inner, vec![]));
+        }
+        Ok(())
+    }
+
+    /// With several writes, what one of them reads may be what another one writes: values get names before the first write.
+    fn name_values(&mut self, writes: &mut [(Option<Expr>, Out)]) {
+        let written = |b: usize| self.ir.buffers[b].access == crate::loops::Access::ReadWrite;
+        let reads: Vec<bool> =
+            writes.iter().map(|(_, w)| matches!(w, Out::Store(_, _, v) if reads_buffer(v, &written))).collect();
+        for ((_, write), reads) in writes.iter_mut().zip(reads) {
+            if let Out::Store(buffer, _, value) = write
+                && reads
+            {
+                let elem = self.ir.buffers[*buffer].elem;
+                let kind = crate::loops::Kind::Value(super::build::scalar(elem));
+                *value = self.bind("next", kind, value.clone());
+            }
+        }
+    }
+
+    /// The test that this invocation is the one that stores, among those that hold the same value.
+    fn one_lane(&self) -> Option<Expr> {
+        let mut covered: Vec<(u32, u32)> = self
+            .chain
+            .iter()
+            .map(|a| self.nest.plan(*a))
+            .filter(|p| p.lanes > 1)
+            .map(|p| (p.stride, p.lanes))
+            .collect();
+        covered.sort_unstable();
+        let mut guard = None;
+        let mut at = 1;
+        for (stride, lanes) in covered {
+            if stride > at {
+                let gap = rem(div(Self::lane(), at), stride / at);
+                guard = Some(and(guard, bin(Binary::Eq, gap, u(0))));
+            }
+            at = stride * lanes;
+        }
+        if at < self.nest.workgroup {
+            let rest = if at == 1 { bin(Binary::Eq, Self::lane(), u(0)) } else { lt(Self::lane(), u(at)) };
+            guard = Some(and(guard, rest));
+        }
+        guard
+    }
+
+    /// Where the tensor is split and its row is loaded: the test that the row lies in this part.
+    fn in_part(&mut self, env: &Env, mask: Option<Expr>) -> Result<Option<Expr>, ScheduleError> {
+        let Some(part) = self.part.filter(|p| p.axis.is_none()) else { return Ok(mask) };
+        let Some(index) = tensors_guard(self.nest.kernel, part.tensor) else { return Ok(mask) };
+        let row = self.value(index, env)?;
+        let rows = self.nest.layout(part.tensor).dims[0];
+        // The whole tensor's clamp comes first: an id beyond it belongs to the last part.
+        let row = super::build::min(row, u(rows - 1));
+        let from = bin(Binary::Ge, row.clone(), u(part.start));
+        Ok(Some(and(Some(and(mask, from)), lt(row, u(part.start + part.rows)))))
+    }
+}
+
+fn reads_buffer(e: &Expr, written: &dyn Fn(usize) -> bool) -> bool {
+    match e {
+        Expr::Load { buffer, index, .. } => written(*buffer) || reads_buffer(index, written),
+        Expr::Shared(_, a)
+        | Expr::Element(_, a)
+        | Expr::Component(a, _)
+        | Expr::UnpackF16(a)
+        | Expr::FromBits(a)
+        | Expr::Unary(_, a) => reads_buffer(a, written),
+        Expr::PackF16(a, b) | Expr::Binary(_, a, b) | Expr::ShuffleXor(a, b) => {
+            reads_buffer(a, written) || reads_buffer(b, written)
+        }
+        Expr::Select(a, b, c) | Expr::Fma(a, b, c) => [a, b, c].into_iter().any(|e| reads_buffer(e, written)),
+        _ => false,
+    }
+}
+
+fn collect_axes(body: &[Stmt], found: &mut impl FnMut(AxisId)) {
+    for stmt in body {
+        if let Stmt::For(axis, inner) = stmt {
+            found(*axis);
+            collect_axes(inner, found);
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! Tiles: elements of a tensor, or values of a `let`, that all invocations bring to workgroup memory together.
+
+use super::axes::{Bound, Mask};
+use super::build::{add, div, lt, min, mul, rem, scalar, sub, u};
+use super::load::plain_axis;
+use super::{Env, Key, Lower};
+use crate::apply::{TileOf, TilePlan};
+use crate::error::ScheduleError;
+use crate::loops::{Expr, Kind, Stmt};
+use std::collections::HashMap;
+use tilewright_dsl::ir::{self, AxisId, ExprId, TensorId, Type};
+use tilewright_dsl::schedule::{LevelKind, Place, Storage};
+
+/// A tile that is filled at this point of the walk.
+pub struct Tile {
+    /// What it holds.
+    pub what: TileOf,
+    array: usize,
+    dims: Vec<Dim>,
+}
+
+/// One dimension of a tile.
+#[derive(Clone)]
+struct Dim {
+    /// The axis that walks along it; `None` where it has one element.
+    axis: Option<AxisId>,
+    /// The first of the axis' levels that lies inside the tile; `None` where the whole axis does.
+    inner: Option<usize>,
+    size: u32,
+    /// The first value.
+    outside: Expr,
+}
+
+impl Lower<'_> {
+    /// Fills the tiles that are held at this level of the axis.
+    pub fn fill_tiles(&mut self, axis: AxisId, level: usize, env: &Env) -> Result<(), ScheduleError> {
+        let here: Vec<TilePlan> = self
+            .nest
+            .tiles
+            .iter()
+            .filter(|t| t.axis == axis && t.level == level && t.place == Place::Workgroup)
+            .cloned()
+            .collect();
+        for tensors in [true, false] {
+            let kind: Vec<&TilePlan> = here.iter().filter(|t| matches!(t.what, TileOf::Tensor(_)) == tensors).collect();
+            if kind.is_empty() {
+                continue;
+            }
+            if self.loops > 0 {
+                // Others may still read the last step's tile.
+                self.emit(Stmt::Barrier);
+            }
+            let mut filled = Vec::new();
+            for plan in kind {
+                filled.push(match plan.what {
+                    TileOf::Tensor(tensor) => self.fill_tensor(plan, tensor, env)?,
+                    TileOf::Value(value) => self.fill_value(plan, value, env)?,
+                });
+            }
+            self.tiles.extend(filled);
+            self.emit(Stmt::Barrier);
+        }
+        Ok(())
+    }
+
+    fn refuse(&self, plan: &TilePlan, why: &str) -> ScheduleError {
+        ScheduleError::NoTile {
+            what: match plan.what {
+                TileOf::Tensor(t) => self.nest.kernel.tensor(t).name.clone(),
+                TileOf::Value(v) => {
+                    self.nest.kernel.lets.iter().find(|l| l.value == v).map(|l| l.name.clone()).unwrap_or_default()
+                }
+            },
+            at: self.nest.kernel.axis(plan.axis).name.clone(),
+            why: why.into(),
+        }
+    }
+
+    /// How an axis lies in a tile.
+    fn dim(&self, plan: &TilePlan, axis: AxisId) -> Result<Dim, ScheduleError> {
+        let levels = &self.nest.plan(axis).levels;
+        let product = |from: usize| levels[from..].iter().map(|l| l.size).product::<Option<u32>>();
+        let bound = self.bound[axis.0 as usize].clone();
+        let Some(bound) = bound else {
+            let Some(size) = self.nest.plan(axis).extent else {
+                return Err(self.refuse(plan, "an axis inside it has a run-time extent"));
+            };
+            return Ok(Dim { axis: Some(axis), inner: None, size, outside: u(0) });
+        };
+        let inner = if axis == plan.axis {
+            plan.level + 1
+        } else {
+            levels.iter().position(|l| !matches!(l.kind, LevelKind::Grid | LevelKind::Serial)).unwrap_or(levels.len())
+        };
+        let Some(size) = product(inner) else {
+            return Err(self.refuse(plan, "a level inside it has no fixed size"));
+        };
+        let outside = match inner {
+            0 => bound.lo,
+            i => match bound.prefix.get(i - 1) {
+                Some(e) => e.clone(),
+                None => return Err(self.refuse(plan, "the steps of an axis do not lie one after the other")),
+            },
+        };
+        Ok(Dim { axis: (size > 1).then_some(axis), inner: Some(inner), size, outside })
+    }
+
+    /// Where a copy of an axis lies in a tile.
+    fn local(&self, dim: &Dim, env: &Env) -> Expr {
+        let Some(axis) = dim.axis else { return u(0) };
+        let bound = self.bound(axis);
+        let offset = u(env.get(&axis).copied().unwrap_or(0));
+        match dim.inner {
+            Some(inner) if bound.steps.len() >= inner => {
+                add(bound.steps[inner..].iter().cloned().fold(u(0), add), offset)
+            }
+            _ => add(sub(bound.base, dim.outside.clone()), offset),
+        }
+    }
+
+    fn allocate(&mut self, name: &str, dims: &[Dim]) -> usize {
+        let len = dims.iter().map(|d| d.size).product();
+        self.shared(&format!("{name}_tile"), Type::F32, len)
+    }
+
+    /// Runs `body` for every group of `group` neighbours of a tile, spread over the invocations; `body` gets the place in the
+    /// tile and the coordinates inside it.
+    fn spread(
+        &mut self,
+        dims: &[Dim],
+        group: u32,
+        body: impl FnOnce(&mut Self, Expr, Vec<Expr>) -> Result<(), ScheduleError>,
+    ) -> Result<(), ScheduleError> {
+        let total: u32 = dims.iter().map(|d| d.size).product::<u32>() / group;
+        let workgroup = self.nest.workgroup;
+        let looped = total > workgroup;
+        let var = self.var("fill", Kind::Value(scalar(Type::U32)));
+        self.open();
+        let at = if looped { Expr::Var(var) } else { Self::lane() };
+        let mut rest = at.clone();
+        let mut coordinates = Vec::new();
+        for (d, dim) in dims.iter().enumerate().rev() {
+            let size = if d + 1 == dims.len() { dim.size / group } else { dim.size };
+            let index = if d == 0 { rest.clone() } else { rem(rest.clone(), size) };
+            rest = div(rest, size);
+            coordinates.push(if d + 1 == dims.len() { mul(index, u(group)) } else { index });
+        }
+        coordinates.reverse();
+        body(self, mul(at, u(group)), coordinates)?;
+        let inner = self.close();
+        if looped {
+            self.emit(Stmt::For { var, start: Self::lane(), end: u(total), step: u(workgroup), body: inner });
+        } else if total < workgroup {
+            self.emit(Stmt::If(lt(Self::lane(), u(total)), inner, vec![]));
+        } else {
+            for stmt in inner {
+                self.emit(stmt);
+            }
+        }
+        Ok(())
+    }
+
+    fn fill_tensor(&mut self, plan: &TilePlan, tensor: TensorId, env: &Env) -> Result<Tile, ScheduleError> {
+        let kernel = self.nest.kernel;
+        let mut patterns: Vec<&Vec<ExprId>> = kernel
+            .exprs
+            .iter()
+            .filter_map(|e| match e {
+                ir::Expr::Load(t, indices) if *t == tensor => Some(indices),
+                _ => None,
+            })
+            .collect();
+        patterns.dedup();
+        let [indices] = patterns[..] else {
+            return Err(self.refuse(plan, "it is read in several ways"));
+        };
+        if kernel.tensor(tensor).elem != Type::F32 {
+            return Err(self.refuse(plan, "its elements are integers"));
+        }
+        let mut dims = Vec::new();
+        for index in indices {
+            dims.push(match plain_axis(kernel, *index) {
+                Some(axis) => self.dim(plan, axis)?,
+                None => {
+                    let free = self.nest.deps.free(*index);
+                    let varies = (0..self.bound.len() as u32).map(AxisId).filter(|a| free.has(*a)).any(|a| {
+                        let p = self.nest.plan(a);
+                        self.bound[a.0 as usize].is_none() || p.lanes > 1 || p.copies().len() > 1 || a == plan.axis
+                    });
+                    if varies {
+                        return Err(self.refuse(plan, "an index is computed from an axis inside it"));
+                    }
+                    Dim { axis: None, inner: None, size: 1, outside: self.value(*index, env)? }
+                }
+            });
+        }
+        let layout = self.nest.layout(tensor).clone();
+        let last = dims.len() - 1;
+        let most = if layout.storage == Storage::F32 { 4 } else { 8 };
+        let aligned = |n: u32| {
+            dims[last].size % n == 0
+                && !layout.written
+                && dims[last].axis.is_some_and(|a| {
+                    matches!(self.bound(a).lo, Expr::U32(lo) if lo % n == 0) || self.bound[a.0 as usize].is_none()
+                })
+        };
+        let group = [most, most / 2, 2].into_iter().find(|n| *n > 1 && aligned(*n)).unwrap_or(1);
+        let array = self.allocate(&kernel.tensor(tensor).name.clone(), &dims);
+        let parts = self.part.filter(|p| p.tensor == tensor);
+        let tile = dims.clone();
+        self.spread(&dims, group, |this, place, coordinates| {
+            let mut at = Vec::new();
+            for (d, (dim, inside)) in tile.iter().zip(coordinates).enumerate() {
+                let mut rows = layout.dims[d];
+                let mut index = add(dim.outside.clone(), inside);
+                if let (0, Some(part)) = (d, parts) {
+                    index = sub(index, u(part.start));
+                    rows = part.rows;
+                }
+                let limit = if d == last { (rows - 1) / group * group } else { rows - 1 };
+                let within = match dim.axis {
+                    None => true,
+                    Some(axis) => this.nest.plan(axis).exact && (d > 0 || parts.is_none()),
+                };
+                at.push(if within { index } else { min(index, u(limit)) });
+            }
+            let inner = at.pop().unwrap_or(u(0));
+            let row = this.row_of(tensor, at);
+            let values = this.load_group(tensor, add(row, inner), group);
+            for (i, value) in values.into_iter().enumerate() {
+                this.emit(Stmt::StoreShared(array, add(place.clone(), u(i as u32)), value));
+            }
+            Ok(())
+        })?;
+        Ok(Tile { what: plan.what, array, dims })
+    }
+
+    fn fill_value(&mut self, plan: &TilePlan, value: ExprId, env: &Env) -> Result<Tile, ScheduleError> {
+        let free = self.nest.deps.free(value);
+        let mut dims = Vec::new();
+        for axis in (0..self.bound.len() as u32).map(AxisId).filter(|a| free.has(*a)) {
+            if self.bound[axis.0 as usize].is_none() {
+                return Err(self.refuse(plan, "it depends on an axis that lies inside the level"));
+            }
+            let dim = self.dim(plan, axis)?;
+            if dim.axis.is_some() {
+                dims.push(dim);
+            }
+        }
+        if self.nest.kernel.type_of(value) != Type::F32 {
+            return Err(self.refuse(plan, "only f32 values can be held"));
+        }
+        if self.spreads_lanes(value) {
+            return Err(
+                self.refuse(plan, "a reduction inside it has lanes, and its values are spread over all of them")
+            );
+        }
+        let name = self.nest.kernel.lets.iter().find(|l| l.value == value).map(|l| l.name.clone()).unwrap_or_default();
+        let array = self.allocate(&name, &dims);
+        let tile = dims.clone();
+        self.spread(&dims, 1, |this, place, coordinates| {
+            let kept = this.forget(&tile);
+            let mut outer = Vec::new();
+            for (dim, inside) in tile.iter().zip(coordinates) {
+                let Some(axis) = dim.axis else { continue };
+                let old = this.bound(axis);
+                let mut index = add(dim.outside.clone(), inside);
+                if !this.nest.plan(axis).exact {
+                    index = min(index, sub(old.hi.clone(), u(1)));
+                }
+                let name = this.nest.kernel.axis(axis).name.clone();
+                let base = this.bind_u32(&name, index);
+                let bound = Bound { base, mask: Mask::None, prefix: vec![], steps: vec![], ..old.clone() };
+                this.bound[axis.0 as usize] = Some(bound);
+                outer.push((axis, old));
+            }
+            this.prepare(&[value], std::slice::from_ref(env))?;
+            let result = this.value(value, env)?;
+            this.emit(Stmt::StoreShared(array, place, result));
+            for (axis, old) in outer {
+                this.bound[axis.0 as usize] = Some(old);
+            }
+            this.scopes = kept;
+            Ok(())
+        })?;
+        Ok(Tile { what: plan.what, array, dims })
+    }
+
+    /// Forgets what depends on the axes of a tile, which mean other elements while it is filled; gives what was known.
+    fn forget(&mut self, dims: &[Dim]) -> Vec<HashMap<Key, Expr>> {
+        let kept = self.scopes.clone();
+        let moved: Vec<AxisId> = dims.iter().filter_map(|d| d.axis).collect();
+        let stale = |id: ExprId| moved.iter().any(|a| self.nest.deps.free(id).has(*a));
+        for scope in &mut self.scopes {
+            scope.retain(|key, _| match key {
+                Key::Value(id, _) | Key::Field(id, ..) | Key::Register(id, ..) | Key::Array(id, ..) => !stale(*id),
+                Key::Axis(axis, _) => !moved.contains(axis),
+                Key::Text(_) => true,
+            });
+        }
+        kept
+    }
+
+    fn spreads_lanes(&self, id: ExprId) -> bool {
+        let kernel = self.nest.kernel;
+        let own = match kernel.expr(id) {
+            ir::Expr::Reduce(r) => self.nest.plan(r.axis).lanes > 1 && self.recall_reduce(id).is_none(),
+            _ => false,
+        };
+        own || crate::deps::operands(kernel, kernel.expr(id)).into_iter().any(|o| self.spreads_lanes(o))
+    }
+
+    fn recall_reduce(&self, id: ExprId) -> Option<Expr> {
+        self.recall(&Key::Field(id, 0, Env::new()))
+    }
+
+    /// An element of a tensor from its tile, if it is held.
+    pub fn tile_element(&mut self, tensor: TensorId, _: &[ExprId], env: &Env) -> Result<Option<Expr>, ScheduleError> {
+        Ok(self.tile_at(TileOf::Tensor(tensor), env))
+    }
+
+    /// A value from its tile, if it is held.
+    pub fn tile_value(&mut self, id: ExprId, env: &Env) -> Result<Option<Expr>, ScheduleError> {
+        Ok(self.tile_at(TileOf::Value(id), env))
+    }
+
+    fn tile_at(&mut self, what: TileOf, env: &Env) -> Option<Expr> {
+        let tile = self.tiles.iter().rev().find(|t| t.what == what)?;
+        let (array, dims) = (tile.array, tile.dims.clone());
+        let mut at = u(0);
+        for dim in &dims {
+            at = add(mul(at, u(dim.size)), self.local(dim, env));
+        }
+        let read = Expr::Shared(array, Box::new(at));
+        let key = Key::Text(format!("{read:?}"));
+        if let Some(known) = self.recall(&key) {
+            return Some(known);
+        }
+        let value = self.bind_f32("held", read);
+        self.remember(key, value.clone());
+        Some(value)
+    }
+}

@@ -3,6 +3,7 @@
 pub mod apply;
 pub mod deps;
 pub mod error;
+pub mod fuse;
 pub mod loops;
 pub mod lower;
 pub mod program;

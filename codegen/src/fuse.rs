@@ -1,0 +1,376 @@
+//! Fusion by inlining: a producer's value takes the place of the loads of its output.
+//!
+//! Kernels are pure, so this is substitution and nothing else: the axes of the producer's store become the consumer's
+//! indices, and what is left (reductions, lets) is renamed with a prefix: axis `j` of `norm` is `norm.j`. Where the values are
+//! computed is decided by the schedule as always: a reduction that depends on `t` alone is computed once a `t`. Inlining that
+//! would run a reduction again at every step of another one is refused. No fused kernel is written by hand.
+
+use std::collections::HashMap;
+use thiserror::Error;
+use tilewright_dsl::ir::{
+    Axis, AxisId, AxisKind, Expr, ExprId, ExtentId, Kernel, Let, MonoidId, Reduce, Role, Scalar, ScalarId, Stmt, Tensor,
+    TensorId, Type,
+};
+
+/// Why two kernels cannot be fused.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum FuseError {
+    /// The consumer has no such input.
+    #[error("kernel `{consumer}` has no input `{tensor}` to put kernel `{producer}` in the place of")]
+    NoInput {
+        /// The consumer.
+        consumer: String,
+        /// The producer.
+        producer: String,
+        /// The tensor asked for.
+        tensor: String,
+    },
+    /// The producer is not one store of every element.
+    #[error("kernel `{producer}` cannot be inlined: {why}")]
+    NotOneStore {
+        /// The producer.
+        producer: String,
+        /// What is in the way.
+        why: String,
+    },
+    /// Ranks differ.
+    #[error("kernel `{producer}` makes {made} dimensions, and `{tensor}` of `{consumer}` has {wanted}")]
+    Rank {
+        /// The consumer.
+        consumer: String,
+        /// The producer.
+        producer: String,
+        /// The tensor.
+        tensor: String,
+        /// Dimensions of the producer's output.
+        made: usize,
+        /// Dimensions of the input.
+        wanted: usize,
+    },
+    /// A reduction would run again at every step of another.
+    #[error("the reduction over `{axis}` would run again for every `{factor}`: store its result in a kernel of its own")]
+    RunsAgain {
+        /// The producer's axis.
+        axis: String,
+        /// The consumer's reduction axis.
+        factor: String,
+    },
+}
+
+/// Puts `producer` in the place of the consumer's input `tensor`; its axes, lets, tensors and scalars get `prefix.`.
+pub fn fuse(
+    name: &str,
+    consumer: &Kernel,
+    tensor: &str,
+    prefix: &str,
+    producer: &Kernel,
+) -> Result<Kernel, FuseError> {
+    let input = consumer.tensor_named(tensor).filter(|t| consumer.tensor(*t).role == Role::In).ok_or_else(|| {
+        FuseError::NoInput {
+            consumer: consumer.name.clone(),
+            producer: producer.name.clone(),
+            tensor: tensor.into(),
+        }
+    })?;
+    let (indices, value) = one_store(producer)?;
+    let wanted = consumer.tensor(input).dims.len();
+    if indices.len() != wanted {
+        return Err(FuseError::Rank {
+            consumer: consumer.name.clone(),
+            producer: producer.name.clone(),
+            tensor: tensor.into(),
+            made: indices.len(),
+            wanted,
+        });
+    }
+    let mut fuser = Fuser::new(name, consumer, input, prefix, producer, indices, value);
+    let body = fuser.body(&consumer.body)?;
+    fuser.kernel.body = body;
+    for l in &consumer.lets {
+        let value = fuser.consume(l.value)?;
+        fuser.kernel.lets.push(Let { name: l.name.clone(), value });
+    }
+    Ok(fuser.kernel)
+}
+
+/// The axes and the value of a producer's only store.
+fn one_store(producer: &Kernel) -> Result<(Vec<AxisId>, ExprId), FuseError> {
+    let refuse = |why: &str| FuseError::NotOneStore { producer: producer.name.clone(), why: why.into() };
+    let mut axes = Vec::new();
+    let mut body = &producer.body;
+    let (tensor, indices, value) = loop {
+        match &body[..] {
+            [Stmt::For(axis, inner)] => {
+                axes.push(*axis);
+                body = inner;
+            }
+            [Stmt::Store(tensor, indices, value)] => break (*tensor, indices, *value),
+            _ => return Err(refuse("its body is not one store")),
+        }
+    };
+    if producer.tensor(tensor).role != Role::Out {
+        return Err(refuse("it changes a tensor in place"));
+    }
+    let mut found = Vec::new();
+    for (d, index) in indices.iter().enumerate() {
+        let Expr::Axis(axis) = producer.expr(*index) else {
+            return Err(refuse("it stores at a computed index"));
+        };
+        let decl = producer.axis(*axis);
+        let whole = matches!(producer.expr(decl.lo), Expr::U32(0))
+            && *producer.expr(decl.hi) == Expr::Extent(producer.tensor(tensor).dims[d]);
+        if !whole || found.contains(axis) {
+            return Err(refuse("it does not store every element once"));
+        }
+        found.push(*axis);
+    }
+    if found.len() != axes.len() {
+        return Err(refuse("it stores an element for several values of an axis"));
+    }
+    Ok((found, value))
+}
+
+struct Fuser<'k> {
+    kernel: Kernel,
+    consumer: &'k Kernel,
+    producer: &'k Kernel,
+    input: TensorId,
+    prefix: &'k str,
+    /// The axes of the producer's store.
+    stored: Vec<AxisId>,
+    value: ExprId,
+    known: HashMap<Expr, ExprId>,
+    consumed: HashMap<ExprId, ExprId>,
+    /// New handles of the consumer's and the producer's things.
+    tensors: [Vec<Option<TensorId>>; 2],
+    scalars: [Vec<ScalarId>; 2],
+    extents: [Vec<ExtentId>; 2],
+    axes: HashMap<(usize, AxisId, Vec<ExprId>), AxisId>,
+    monoids: [Vec<MonoidId>; 2],
+}
+
+const CONSUMER: usize = 0;
+const PRODUCER: usize = 1;
+
+impl<'k> Fuser<'k> {
+    fn new(
+        name: &str,
+        consumer: &'k Kernel,
+        input: TensorId,
+        prefix: &'k str,
+        producer: &'k Kernel,
+        stored: Vec<AxisId>,
+        value: ExprId,
+    ) -> Self {
+        let mut kernel = Kernel {
+            name: name.into(),
+            doc: format!("{} with {} inside.", consumer.name, producer.name),
+            extents: consumer.extents.clone(),
+            tensors: vec![],
+            scalars: vec![],
+            axes: vec![],
+            monoids: vec![],
+            lets: vec![],
+            exprs: vec![],
+            types: vec![],
+            body: vec![],
+        };
+        let own: Vec<ExtentId> = (0..consumer.extents.len() as u32).map(ExtentId).collect();
+        // The producer's output has the shape of the input that it replaces.
+        let output = producer.tensors.iter().find(|t| t.role == Role::Out).map(|t| t.dims.clone()).unwrap_or_default();
+        let wanted = &consumer.tensor(input).dims;
+        let theirs: Vec<ExtentId> = (0..producer.extents.len() as u32)
+            .map(|e| match output.iter().position(|d| d.0 == e) {
+                Some(d) => wanted[d],
+                None => {
+                    let wish = &producer.extents[e as usize];
+                    let taken = kernel.extents.contains(wish);
+                    kernel.extents.push(if taken { format!("{prefix}.{wish}") } else { wish.clone() });
+                    ExtentId(kernel.extents.len() as u32 - 1)
+                }
+            })
+            .collect();
+        let mut tensors = [vec![None; consumer.tensors.len()], vec![None; producer.tensors.len()]];
+        let mut scalars = [vec![], vec![]];
+        for (side, from) in [(CONSUMER, consumer), (PRODUCER, producer)] {
+            let extents = if side == CONSUMER { &own } else { &theirs };
+            let full = |n: &str| if side == CONSUMER { n.to_string() } else { format!("{prefix}.{n}") };
+            for (i, t) in from.tensors.iter().enumerate() {
+                let gone = if side == CONSUMER { i as u32 == input.0 } else { t.role != Role::In };
+                if gone {
+                    continue;
+                }
+                let dims = t.dims.iter().map(|d| extents[d.0 as usize]).collect();
+                kernel.tensors.push(Tensor { name: full(&t.name), role: t.role, elem: t.elem, dims });
+                tensors[side][i] = Some(TensorId(kernel.tensors.len() as u32 - 1));
+            }
+            for s in &from.scalars {
+                kernel.scalars.push(Scalar { name: full(&s.name), ty: s.ty });
+                scalars[side].push(ScalarId(kernel.scalars.len() as u32 - 1));
+            }
+        }
+        let mut monoids = [vec![], vec![]];
+        for (side, from) in [(CONSUMER, consumer), (PRODUCER, producer)] {
+            for m in &from.monoids {
+                let at = kernel.monoids.iter().position(|n| n == m).unwrap_or_else(|| {
+                    kernel.monoids.push(m.clone());
+                    kernel.monoids.len() - 1
+                });
+                monoids[side].push(MonoidId(at as u32));
+            }
+        }
+        Fuser {
+            kernel,
+            consumer,
+            producer,
+            input,
+            prefix,
+            stored,
+            value,
+            known: HashMap::new(),
+            consumed: HashMap::new(),
+            tensors,
+            scalars,
+            extents: [own, theirs],
+            axes: HashMap::new(),
+            monoids,
+        }
+    }
+
+    fn body(&mut self, body: &[Stmt]) -> Result<Vec<Stmt>, FuseError> {
+        let mut out = Vec::new();
+        for stmt in body {
+            out.push(match stmt {
+                Stmt::For(axis, inner) => {
+                    let axis = self.axis(CONSUMER, *axis, &[])?;
+                    Stmt::For(axis, self.body(inner)?)
+                }
+                Stmt::Store(tensor, indices, value) => {
+                    let indices = indices.iter().map(|i| self.consume(*i)).collect::<Result<_, _>>()?;
+                    let value = self.consume(*value)?;
+                    Stmt::Store(self.tensors[CONSUMER][tensor.0 as usize].unwrap_or(TensorId(0)), indices, value)
+                }
+            });
+        }
+        Ok(out)
+    }
+
+    /// An expression of the consumer.
+    fn consume(&mut self, id: ExprId) -> Result<ExprId, FuseError> {
+        if let Some(done) = self.consumed.get(&id) {
+            return Ok(*done);
+        }
+        let new = match self.consumer.expr(id) {
+            Expr::Load(tensor, indices) if *tensor == self.input => {
+                let at = indices.iter().map(|i| self.consume(*i)).collect::<Result<Vec<_>, _>>()?;
+                self.produce(self.value, &at)?
+            }
+            expr => self.copy(CONSUMER, expr, self.consumer.type_of(id), &[])?,
+        };
+        self.consumed.insert(id, new);
+        Ok(new)
+    }
+
+    /// An expression of the producer, whose stored axes have the values `at`.
+    fn produce(&mut self, id: ExprId, at: &[ExprId]) -> Result<ExprId, FuseError> {
+        let expr = self.producer.expr(id);
+        if let Expr::Axis(axis) = expr
+            && let Some(d) = self.stored.iter().position(|a| a == axis)
+        {
+            return Ok(at[d]);
+        }
+        if let Expr::Reduce(reduce) = expr {
+            self.runs_once(reduce, id, at)?;
+        }
+        // What a reduction does not depend on must not make it another one.
+        let free = crate::deps::Deps::new(self.producer).free(id);
+        let zero = self.intern(Expr::U32(0), Type::U32);
+        let at: Vec<ExprId> =
+            self.stored.iter().zip(at).map(|(axis, value)| if free.has(*axis) { *value } else { zero }).collect();
+        let new = self.copy(PRODUCER, expr, self.producer.type_of(id), &at)?;
+        if let Some(l) = self.producer.lets.iter().find(|l| l.value == id) {
+            let name = format!("{}.{}", self.prefix, l.name);
+            if !self.kernel.lets.iter().any(|l| l.name == name) {
+                self.kernel.lets.push(Let { name, value: new });
+            }
+        }
+        Ok(new)
+    }
+
+    fn runs_once(&self, reduce: &Reduce, id: ExprId, at: &[ExprId]) -> Result<(), FuseError> {
+        let free = crate::deps::Deps::new(self.producer).free(id);
+        let facts = crate::deps::Deps::new(&self.kernel);
+        for (axis, value) in self.stored.iter().zip(at) {
+            if !free.has(*axis) {
+                continue;
+            }
+            let inner = facts.free(*value);
+            let factor = (0..self.kernel.axes.len() as u32)
+                .map(AxisId)
+                .find(|a| inner.has(*a) && self.kernel.axis(*a).kind == AxisKind::Reduce);
+            if let Some(factor) = factor {
+                return Err(FuseError::RunsAgain {
+                    axis: format!("{}.{}", self.prefix, self.producer.axis(reduce.axis).name),
+                    factor: self.kernel.axis(factor).name.clone(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn operand(&mut self, side: usize, id: ExprId, at: &[ExprId]) -> Result<ExprId, FuseError> {
+        if side == CONSUMER { self.consume(id) } else { self.produce(id, at) }
+    }
+
+    fn axis(&mut self, side: usize, id: AxisId, at: &[ExprId]) -> Result<AxisId, FuseError> {
+        let key = (side, id, at.to_vec());
+        if let Some(done) = self.axes.get(&key) {
+            return Ok(*done);
+        }
+        let decl = if side == CONSUMER { self.consumer.axis(id) } else { self.producer.axis(id) }.clone();
+        let lo = self.operand(side, decl.lo, at)?;
+        let hi = self.operand(side, decl.hi, at)?;
+        let name = if side == CONSUMER { decl.name } else { format!("{}.{}", self.prefix, decl.name) };
+        self.kernel.axes.push(Axis { name, kind: decl.kind, lo, hi });
+        let new = AxisId(self.kernel.axes.len() as u32 - 1);
+        self.axes.insert(key, new);
+        Ok(new)
+    }
+
+    fn copy(&mut self, side: usize, expr: &Expr, ty: Type, at: &[ExprId]) -> Result<ExprId, FuseError> {
+        let of = |this: &mut Self, id: &ExprId| this.operand(side, *id, at);
+        let new = match expr {
+            Expr::F32(_) | Expr::U32(_) | Expr::Bool(_) | Expr::Part(..) => expr.clone(),
+            Expr::Axis(a) => Expr::Axis(self.axis(side, *a, at)?),
+            Expr::Extent(e) => Expr::Extent(self.extents[side][e.0 as usize]),
+            Expr::Scalar(s) => Expr::Scalar(self.scalars[side][s.0 as usize]),
+            Expr::Load(t, indices) => {
+                let indices = indices.iter().map(|i| of(self, i)).collect::<Result<_, _>>()?;
+                Expr::Load(self.tensors[side][t.0 as usize].unwrap_or(TensorId(0)), indices)
+            }
+            Expr::Unary(op, a) => Expr::Unary(*op, of(self, a)?),
+            Expr::Binary(op, a, b) => Expr::Binary(*op, of(self, a)?, of(self, b)?),
+            Expr::Select(c, a, b) => Expr::Select(of(self, c)?, of(self, a)?, of(self, b)?),
+            Expr::Field(r, f) => Expr::Field(of(self, r)?, *f),
+            Expr::Element(r, f, i) => Expr::Element(of(self, r)?, *f, of(self, i)?),
+            Expr::Reduce(r) => {
+                let axis = self.axis(side, r.axis, at)?;
+                let array = r.array.map(|a| self.axis(side, a, at)).transpose()?;
+                let body = r.body.iter().map(|b| self.operand(side, *b, at)).collect::<Result<_, _>>()?;
+                Expr::Reduce(Reduce { monoid: self.monoids[side][r.monoid.0 as usize], axis, array, body })
+            }
+        };
+        Ok(self.intern(new, ty))
+    }
+
+    fn intern(&mut self, expr: Expr, ty: Type) -> ExprId {
+        if let Some(id) = self.known.get(&expr) {
+            return *id;
+        }
+        self.kernel.exprs.push(expr.clone());
+        self.kernel.types.push(ty);
+        let id = ExprId(self.kernel.exprs.len() as u32 - 1);
+        self.known.insert(expr, id);
+        id
+    }
+}

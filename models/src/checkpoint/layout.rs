@@ -17,7 +17,7 @@ pub const FINAL_NORM: &str = "model.norm.weight";
 pub struct TensorSpec {
     /// The name in the checkpoint.
     pub name: String,
-    /// The dimensions, outermost first: [out, in] of a linear layer, [n] of a norm or a bias.
+    /// The dimensions, outermost first: outputs × inputs of a linear layer, one of a norm or a bias.
     pub shape: Vec<usize>,
 }
 

@@ -1,1 +1,11 @@
-//! 
+//! Qwen2.5 on generated kernels: model files, kernels, tiers and the command line.
+
+pub mod bundled;
+pub mod chat;
+pub mod checkpoint;
+pub mod config;
+pub mod error;
+pub mod rope;
+pub mod sampler;
+pub mod synth;
+pub mod tokenizer;

@@ -1,0 +1,377 @@
+//! A model's weights: where they come from, read row by row as f32.
+//!
+//! [`Checkpoint`] maps one safetensors file, or the shards that `model.safetensors.index.json` names, and checks every
+//! tensor against the configuration when it is opened: names, shapes, types, lengths. The rule: nothing is copied until
+//! rows are asked for, so that weights of any size go to the GPU in chunks. [`WeightSource`] is that one question, and
+//! [`crate::synth::Synth`] answers it by formula. Absent: quantised storage, and any conversion other than to f32.
+
+mod convert;
+mod file;
+mod layout;
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use crate::config::Config;
+use crate::error::{ModelError, read_json};
+pub use convert::Dtype;
+use file::{Entry, WeightsFile};
+pub use layout::{EMBEDDING, FINAL_NORM, HEAD, TensorSpec, expected_tensors, layer_tensor};
+
+/// Weights by name, in rows: the first dimension of a tensor counts its rows, and a vector's rows have one element.
+pub trait WeightSource: Send + Sync {
+    /// A tensor's shape.
+    ///
+    /// # Errors
+    /// When the model has no such tensor.
+    fn shape(&self, name: &str) -> Result<Vec<usize>, ModelError>;
+
+    /// Fills `out` with rows of a tensor, row-major, as f32.
+    ///
+    /// # Errors
+    /// When the model has no such tensor, when it has fewer rows, or when `out` has another length than the rows.
+    fn rows_f32(&self, name: &str, rows: Range<usize>, out: &mut [f32]) -> Result<(), ModelError>;
+
+    /// Whether the head's weights are the embedding's.
+    fn tied(&self) -> bool;
+
+    /// The name of the tensor that the head multiplies with.
+    fn head(&self) -> &'static str {
+        if self.tied() { EMBEDDING } else { HEAD }
+    }
+
+    /// A whole tensor as f32, for small ones.
+    ///
+    /// # Errors
+    /// When the model has no such tensor.
+    fn tensor_f32(&self, name: &str) -> Result<Vec<f32>, ModelError> {
+        let shape = self.shape(name)?;
+        let mut out = vec![0.0; shape.iter().product()];
+        self.rows_f32(name, 0..shape[0], &mut out)?;
+        Ok(out)
+    }
+}
+
+/// The weights files of a model folder, mapped and checked.
+#[derive(Debug)]
+pub struct Checkpoint {
+    files: Vec<WeightsFile>,
+    /// Which file holds a tensor.
+    places: HashMap<String, usize>,
+    tied: bool,
+    notes: Vec<String>,
+}
+
+/// A tensor as it is stored.
+#[derive(Debug, Clone, Copy)]
+pub struct TensorView<'a> {
+    /// The storage type.
+    pub dtype: Dtype,
+    /// The dimensions, outermost first.
+    pub shape: &'a [usize],
+    /// The elements, little endian and row-major; not necessarily aligned.
+    pub bytes: &'a [u8],
+}
+
+const SINGLE: &str = "model.safetensors";
+const INDEX: &str = "model.safetensors.index.json";
+
+impl Checkpoint {
+    /// Maps the weights in the folder `dir` and checks them against `config`.
+    ///
+    /// # Errors
+    /// When a file is missing, truncated or malformed; when a tensor is missing, or has another shape or type than the
+    /// configuration implies; when the checkpoint is quantised.
+    pub fn open(dir: &Path, config: &Config) -> Result<Self, ModelError> {
+        let single = dir.join(SINGLE);
+        let index = dir.join(INDEX);
+        let (files, places, listing) = if single.exists() {
+            let file = WeightsFile::open(&single)?;
+            let places = file.tensors.keys().map(|name| (name.clone(), 0)).collect();
+            (vec![file], places, single)
+        } else if index.exists() {
+            let (files, places) = open_shards(dir, &index)?;
+            (files, places, index)
+        } else {
+            return Err(ModelError::NoFile {
+                folder: dir.into(),
+                file: SINGLE.into(),
+                help: missing_help(dir),
+            });
+        };
+        let mut checkpoint = Self {
+            files,
+            places,
+            tied: false,
+            notes: Vec::new(),
+        };
+        checkpoint.refuse_quantised()?;
+        checkpoint.check_tensors(config, &listing)?;
+        checkpoint.settle_head(config, &listing)?;
+        Ok(checkpoint)
+    }
+
+    /// A tensor as it is stored, if the files hold it.
+    pub fn tensor(&self, name: &str) -> Option<TensorView<'_>> {
+        let (file, entry) = self.entry(name)?;
+        let dtype = Dtype::from_name(&entry.dtype)?;
+        Some(TensorView {
+            dtype,
+            shape: &entry.shape,
+            bytes: file.bytes(entry),
+        })
+    }
+
+    /// What the user may want to know about the files though it is not an error.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// The bytes of all weights as stored.
+    pub fn stored_bytes(&self) -> u64 {
+        self.places
+            .keys()
+            .filter_map(|name| self.tensor(name))
+            .map(|t| t.bytes.len() as u64)
+            .sum()
+    }
+
+    fn entry(&self, name: &str) -> Option<(&WeightsFile, &Entry)> {
+        let file = &self.files[*self.places.get(name)?];
+        Some((file, file.tensors.get(name)?))
+    }
+
+    fn refuse_quantised(&self) -> Result<(), ModelError> {
+        const SIGNS: [&str; 5] = [
+            ".qweight",
+            ".qzeros",
+            ".weight_packed",
+            ".weight_scale_inv",
+            ".quant_state.bitsandbytes__nf4",
+        ];
+        let sign = self
+            .places
+            .keys()
+            .filter(|name| SIGNS.iter().any(|s| name.ends_with(s)))
+            .min();
+        match sign {
+            Some(name) => Err(ModelError::Quantised {
+                path: self.files[self.places[name]].path.clone(),
+                method: format!("it holds `{name}`"),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    fn check_tensors(&self, config: &Config, listing: &Path) -> Result<(), ModelError> {
+        // Whether the head may be absent is settled afterwards; if it is there, it must fit.
+        for spec in expected_tensors(&Config {
+            tie_word_embeddings: false,
+            ..config.clone()
+        }) {
+            let Some((file, entry)) = self.entry(&spec.name) else {
+                if spec.name == HEAD {
+                    continue;
+                }
+                return Err(ModelError::NoTensor {
+                    path: listing.into(),
+                    tensor: spec.name,
+                    expected: spec.shape,
+                    help: "are weights and config.json of the same model?".into(),
+                });
+            };
+            let (path, tensor) = (file.path.clone(), spec.name);
+            if entry.shape != spec.shape {
+                let found = entry.shape.clone();
+                return Err(ModelError::Shape {
+                    path,
+                    tensor,
+                    found,
+                    expected: spec.shape,
+                });
+            }
+            if Dtype::from_name(&entry.dtype).is_none() {
+                return Err(ModelError::Dtype {
+                    path,
+                    tensor,
+                    found: entry.dtype.clone(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The head is the embedding if and only if the configuration says so and the files hold no other.
+    fn settle_head(&mut self, config: &Config, listing: &Path) -> Result<(), ModelError> {
+        let (Some(head), Some(embedding)) = (self.tensor(HEAD), self.tensor(EMBEDDING)) else {
+            if config.tie_word_embeddings {
+                self.tied = true;
+                return Ok(());
+            }
+            return Err(ModelError::NoTensor {
+                path: listing.into(),
+                tensor: HEAD.into(),
+                expected: vec![config.vocab_size, config.hidden_size],
+                help: "config.json says `tie_word_embeddings`: false; if the model shares its head with the embedding, \
+                       set it to true; otherwise download the weights again"
+                    .into(),
+            });
+        };
+        if config.tie_word_embeddings {
+            self.tied = head.dtype == embedding.dtype && head.bytes == embedding.bytes;
+            if !self.tied {
+                self.notes.push(format!(
+                    "{}: config.json says `tie_word_embeddings`: true, but the files hold a different `{HEAD}`; using it",
+                    listing.display()
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl WeightSource for Checkpoint {
+    fn shape(&self, name: &str) -> Result<Vec<usize>, ModelError> {
+        self.known(name).map(|t| t.shape.to_vec())
+    }
+
+    fn rows_f32(&self, name: &str, rows: Range<usize>, out: &mut [f32]) -> Result<(), ModelError> {
+        let tensor = self.known(name)?;
+        let elements = element_range(name, tensor.shape, &rows, out.len())?;
+        let size = tensor.dtype.size();
+        convert::to_f32(
+            tensor.dtype,
+            &tensor.bytes[elements.start * size..elements.end * size],
+            out,
+        );
+        Ok(())
+    }
+
+    fn tied(&self) -> bool {
+        self.tied
+    }
+}
+
+impl Checkpoint {
+    fn known(&self, name: &str) -> Result<TensorView<'_>, ModelError> {
+        self.tensor(name).ok_or_else(|| ModelError::NoTensor {
+            path: self
+                .files
+                .first()
+                .map(|f| f.path.clone())
+                .unwrap_or_default(),
+            tensor: name.into(),
+            expected: Vec::new(),
+            help: "no tensor of this name belongs to the model".into(),
+        })
+    }
+}
+
+/// The elements of `rows`, if the tensor has them and they fill a buffer of `length`.
+pub(crate) fn element_range(
+    name: &str,
+    shape: &[usize],
+    rows: &Range<usize>,
+    length: usize,
+) -> Result<Range<usize>, ModelError> {
+    let (count, columns) = (
+        shape.first().copied().unwrap_or(1),
+        shape.iter().skip(1).product::<usize>(),
+    );
+    if rows.start > rows.end || rows.end > count || rows.len() * columns != length {
+        return Err(ModelError::Rows {
+            tensor: name.into(),
+            rows: count,
+            columns,
+            asked: format!(
+                "asked for rows {}..{} into a buffer of {length} elements",
+                rows.start, rows.end
+            ),
+        });
+    }
+    Ok(rows.start * columns..rows.end * columns)
+}
+
+/// Opens every shard that the index names and checks that each holds what the index places there.
+fn open_shards(
+    dir: &Path,
+    index: &Path,
+) -> Result<(Vec<WeightsFile>, HashMap<String, usize>), ModelError> {
+    let value = read_json(index)?;
+    let wrong = |field: &str, found: String, expected: &str| ModelError::Field {
+        path: index.into(),
+        field: field.into(),
+        found,
+        expected: expected.into(),
+    };
+    let map = value["weight_map"].as_object().filter(|m| !m.is_empty());
+    let map = map.ok_or_else(|| {
+        wrong(
+            "weight_map",
+            "missing or empty".into(),
+            "an object from tensor names to file names",
+        )
+    })?;
+
+    let mut shards: BTreeMap<&str, Vec<&String>> = BTreeMap::new();
+    for (tensor, shard) in map {
+        let name = shard
+            .as_str()
+            .filter(|s| Path::new(s).file_name().is_some_and(|f| f == *s));
+        let name = name.ok_or_else(|| {
+            wrong(
+                &format!("weight_map.{tensor}"),
+                shard.to_string(),
+                "the name of a file beside the index",
+            )
+        })?;
+        shards.entry(name).or_default().push(tensor);
+    }
+    for (shard, tensors) in &shards {
+        if !dir.join(shard).is_file() {
+            return Err(ModelError::NoShard {
+                index: index.into(),
+                shard: (*shard).into(),
+                tensors: tensors.len(),
+                found: "there is no such file".into(),
+            });
+        }
+    }
+    let (mut files, mut places) = (Vec::new(), HashMap::new());
+    for (shard, tensors) in shards {
+        let file = WeightsFile::open(&dir.join(shard))?;
+        for tensor in tensors {
+            if !file.tensors.contains_key(tensor) {
+                return Err(ModelError::NotInShard {
+                    index: index.into(),
+                    tensor: tensor.clone(),
+                    shard: file.path,
+                });
+            }
+            places.insert(tensor.clone(), files.len());
+        }
+        files.push(file);
+    }
+    Ok((files, places))
+}
+
+fn missing_help(dir: &Path) -> String {
+    let other = std::fs::read_dir(dir)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|e| PathBuf::from(e.file_name()))
+        .find(|p| {
+            p.extension().is_some_and(|e| {
+                e == "gguf" || e == "bin" || e == "pth" || e == "pt" || e == "safetensors"
+            })
+        });
+    match other {
+        Some(name) => format!(
+            "{} is not read; expected {SINGLE}, or {INDEX} and its shards",
+            name.display()
+        ),
+        None => format!("expected {SINGLE}, or {INDEX} and its shards; download the weights"),
+    }
+}

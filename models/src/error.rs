@@ -1,0 +1,323 @@
+//! What can be wrong with a model's files and with what a user asks of them, as one typed enum.
+//!
+//! Every message says which file, tensor or setting; what was found; what was expected; and what to do. Device and
+//! schedule errors are deliberately absent: they belong to the crates below.
+
+use std::path::PathBuf;
+
+/// Everything that can go wrong between a model folder and the numbers that the kernels are fed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// The model folder is missing, or is not a folder.
+    #[error(
+        "no model folder at {path}: {found}; expected a folder with config.json and model.safetensors; check the path"
+    )]
+    NoFolder {
+        /// The path that was asked for.
+        path: PathBuf,
+        /// What is there instead.
+        found: String,
+    },
+
+    /// A file that every model has is not in its folder.
+    #[error("{folder} has no {file}; {help}")]
+    NoFile {
+        /// The model folder.
+        folder: PathBuf,
+        /// The missing file's name.
+        file: String,
+        /// What to do.
+        help: String,
+    },
+
+    /// The operating system refused to read a file.
+    #[error("cannot read {path}: {source}")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The reason given by the operating system.
+        source: std::io::Error,
+    },
+
+    /// The operating system refused to write a file.
+    #[error("cannot write {path}: {source}")]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// The reason given by the operating system.
+        source: std::io::Error,
+    },
+
+    /// A file is not the JSON that it should be.
+    #[error("{path} is not valid JSON: {reason}; download the file again")]
+    Json {
+        /// The file.
+        path: PathBuf,
+        /// The parser's complaint, with line and column.
+        reason: String,
+    },
+
+    /// A field of a configuration file is missing, of the wrong type, or impossible.
+    #[error("{path}: `{field}` is {found}; expected {expected}")]
+    Field {
+        /// The file.
+        path: PathBuf,
+        /// The field's name, with its parents.
+        field: String,
+        /// What the file says.
+        found: String,
+        /// What would be accepted.
+        expected: String,
+    },
+
+    /// The folder holds a model of another architecture.
+    #[error(
+        "{path}: this is a `{found}` model; expected `Qwen2ForCausalLM` (model_type `qwen2`); {help}"
+    )]
+    Architecture {
+        /// The configuration file.
+        path: PathBuf,
+        /// The architecture found.
+        found: String,
+        /// What to do.
+        help: String,
+    },
+
+    /// The checkpoint is quantised.
+    #[error(
+        "{path}: the checkpoint is quantised ({method}); expected bf16, f16 or f32 weights; use the base model that it \
+         was made from, the one without -AWQ, -GPTQ or the like in its name"
+    )]
+    Quantised {
+        /// The file that says so.
+        path: PathBuf,
+        /// The method's name, or the tensor that gave it away.
+        method: String,
+    },
+
+    /// A safetensors header claims more bytes than its file has.
+    #[error(
+        "{path}: the header claims {header} bytes, but the file has {file}; expected a safetensors file; the download is \
+         broken or this is another format: download the file again"
+    )]
+    HeaderTooLong {
+        /// The weights file.
+        path: PathBuf,
+        /// The claimed length of the header.
+        header: u64,
+        /// The length of the file.
+        file: u64,
+    },
+
+    /// A weights file is shorter or longer than its header says.
+    #[error(
+        "{path}: the file has {found} bytes, but its header describes {expected}; the download is broken: download the file again"
+    )]
+    Length {
+        /// The weights file.
+        path: PathBuf,
+        /// The length of the file.
+        found: u64,
+        /// The length that the header describes.
+        expected: u64,
+    },
+
+    /// A safetensors header is malformed.
+    #[error("{path}: not a sound safetensors file: {reason}; download the file again")]
+    Header {
+        /// The weights file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+
+    /// The shard index names a file that is not in the folder.
+    #[error(
+        "{index}: names {shard} for {tensors} tensors, but {found}; expected every shard beside the index; download the missing shard"
+    )]
+    NoShard {
+        /// The index file.
+        index: PathBuf,
+        /// The shard's name.
+        shard: String,
+        /// How many tensors the index places there.
+        tensors: usize,
+        /// What was found there.
+        found: String,
+    },
+
+    /// A shard does not hold a tensor which the index places in it.
+    #[error(
+        "{index}: places tensor `{tensor}` in {shard}, which does not hold it; the index and the shards are of different downloads: download all again"
+    )]
+    NotInShard {
+        /// The index file.
+        index: PathBuf,
+        /// The tensor.
+        tensor: String,
+        /// The shard that should hold it.
+        shard: PathBuf,
+    },
+
+    /// A tensor that the configuration asks for is in no file.
+    #[error(
+        "{path}: tensor `{tensor}` is missing; expected shape {expected:?} for this config.json; {help}"
+    )]
+    NoTensor {
+        /// The weights file, or the index.
+        path: PathBuf,
+        /// The tensor.
+        tensor: String,
+        /// The shape that it should have.
+        expected: Vec<usize>,
+        /// What to do.
+        help: String,
+    },
+
+    /// A tensor's shape is not what the configuration implies.
+    #[error(
+        "{path}: tensor `{tensor}` has shape {found:?}; expected {expected:?} for this config.json; are weights and config.json of the same model?"
+    )]
+    Shape {
+        /// The weights file.
+        path: PathBuf,
+        /// The tensor.
+        tensor: String,
+        /// The shape in the file.
+        found: Vec<usize>,
+        /// The shape that the configuration implies.
+        expected: Vec<usize>,
+    },
+
+    /// A tensor is stored in a type that is not a weight type.
+    #[error(
+        "{path}: tensor `{tensor}` is stored as {found}; expected BF16, F16 or F32; convert the checkpoint, or use the base model"
+    )]
+    Dtype {
+        /// The weights file.
+        path: PathBuf,
+        /// The tensor.
+        tensor: String,
+        /// The type in the file.
+        found: String,
+    },
+
+    /// Rows were asked for that a tensor does not have, or the buffer for them has another size.
+    #[error("tensor `{tensor}` has {rows} rows of {columns}; {asked}")]
+    Rows {
+        /// The tensor.
+        tensor: String,
+        /// Its rows: the first dimension.
+        rows: usize,
+        /// Its elements a row.
+        columns: usize,
+        /// What was asked.
+        asked: String,
+    },
+
+    /// The tokenizer is there but cannot be used.
+    #[error("{path}: {reason}; {help}")]
+    Tokenizer {
+        /// The tokenizer's file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+        /// What to do.
+        help: String,
+    },
+
+    /// A chat could not be made into a prompt.
+    #[error("cannot make a prompt of the messages: {reason}")]
+    Chat {
+        /// The template's complaint.
+        reason: String,
+    },
+
+    /// A sampling setting is out of its range.
+    #[error("{setting} is {found}; expected {expected}")]
+    Setting {
+        /// The setting, spelled as the command-line flag.
+        setting: &'static str,
+        /// The value given.
+        found: String,
+        /// The range.
+        expected: &'static str,
+    },
+
+    /// The model produced a logit that is not a finite number.
+    #[error(
+        "the logit of token {token} at position {position} is {value}; expected finite numbers; the weights are damaged, or they \
+         overflow their storage: try tier 0 or 1, which keeps f32 weights"
+    )]
+    NotFinite {
+        /// The position in the sequence, from 0.
+        position: usize,
+        /// The token id.
+        token: u32,
+        /// The value found.
+        value: f32,
+    },
+
+    /// There was nothing to choose a token from.
+    #[error(
+        "no logits to choose from at position {position}: found {logits} logits and a limit of {limit} token ids; expected at least one of each"
+    )]
+    NoCandidates {
+        /// The position in the sequence, from 0.
+        position: usize,
+        /// How many logits there were.
+        logits: usize,
+        /// Ids from here on are never sampled.
+        limit: usize,
+    },
+
+    /// A folder to be written already holds something.
+    #[error(
+        "{path} is not an empty folder ({found}); expected a new or empty one; choose another, or remove it first"
+    )]
+    Occupied {
+        /// The folder.
+        path: PathBuf,
+        /// Something that is there.
+        found: String,
+    },
+
+    /// There is no preset of this name.
+    #[error("no preset `{name}`; expected one of {known}")]
+    Preset {
+        /// The name given.
+        name: String,
+        /// The names that exist.
+        known: String,
+    },
+
+    /// The bundled model cannot be found.
+    #[error(
+        "the bundled model is not here: looked for config.json in {looked}; pass --model DIR, or set TILEWRIGHT_ASSETS to the folder that holds `tiny`"
+    )]
+    NoBundle {
+        /// The places that were tried.
+        looked: String,
+    },
+}
+
+/// Reads a small file of a model as text, with errors that name it.
+pub(crate) fn read_text(path: &std::path::Path) -> Result<String, ModelError> {
+    let bytes = std::fs::read(path).map_err(|source| ModelError::Read {
+        path: path.into(),
+        source,
+    })?;
+    String::from_utf8(bytes).map_err(|e| ModelError::Json {
+        path: path.into(),
+        reason: format!("byte {} is not UTF-8", e.utf8_error().valid_up_to()),
+    })
+}
+
+/// Reads a JSON file of a model, with errors that name it.
+pub(crate) fn read_json(path: &std::path::Path) -> Result<serde_json::Value, ModelError> {
+    serde_json::from_str(&read_text(path)?).map_err(|e| ModelError::Json {
+        path: path.into(),
+        reason: e.to_string(),
+    })
+}

@@ -1,11 +1,27 @@
 //! Lowers kernels and schedules of [`tilewright_dsl`] to loop IR and prints it.
+//!
+//! [`compile`] is the whole compiler, a list of passes from top to bottom: apply (schedule to numbers, or every error at once),
+//! lower (loop IR), simplify, verify, print, validate. Fusion ([`fuse::fuse`]) comes before: it makes one kernel of two. The rule
+//! of this crate: limits come from the [`target::Target`], a schedule is never repaired, and a text that a later check refuses is
+//! a [`validate::Bug`]. No graphics API is known here.
 
 pub mod apply;
+pub mod compile;
 pub mod deps;
 pub mod error;
 pub mod fuse;
 pub mod loops;
 pub mod lower;
+pub mod names;
 pub mod program;
 pub mod shape;
 pub mod target;
+pub mod text;
+pub mod types;
+pub mod usage;
+pub mod validate;
+pub mod wgsl;
+
+mod precedence;
+
+pub use compile::{CompileError, compile, compile_with};

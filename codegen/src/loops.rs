@@ -205,3 +205,73 @@ pub struct LoopIr {
     /// The body.
     pub body: Vec<Stmt>,
 }
+
+impl Expr {
+    /// The direct operands, in order.
+    pub fn operands(&self) -> Vec<&Expr> {
+        match self {
+            Expr::F32(_) | Expr::U32(_) | Expr::Bool(_) | Expr::Var(_) | Expr::Builtin(_) | Expr::Param(_) => vec![],
+            Expr::Load { index: a, .. }
+            | Expr::Shared(_, a)
+            | Expr::Element(_, a)
+            | Expr::Component(a, _)
+            | Expr::UnpackF16(a)
+            | Expr::FromBits(a)
+            | Expr::Unary(_, a) => vec![a],
+            Expr::PackF16(a, b) | Expr::Binary(_, a, b) | Expr::ShuffleXor(a, b) => vec![a, b],
+            Expr::Select(a, b, c) | Expr::Fma(a, b, c) => vec![a, b, c],
+        }
+    }
+    /// The direct operands, in order, to be rewritten.
+    pub fn operands_mut(&mut self) -> Vec<&mut Expr> {
+        match self {
+            Expr::F32(_) | Expr::U32(_) | Expr::Bool(_) | Expr::Var(_) | Expr::Builtin(_) | Expr::Param(_) => vec![],
+            Expr::Load { index: a, .. }
+            | Expr::Shared(_, a)
+            | Expr::Element(_, a)
+            | Expr::Component(a, _)
+            | Expr::UnpackF16(a)
+            | Expr::FromBits(a)
+            | Expr::Unary(_, a) => vec![a],
+            Expr::PackF16(a, b) | Expr::Binary(_, a, b) | Expr::ShuffleXor(a, b) => vec![a, b],
+            Expr::Select(a, b, c) | Expr::Fma(a, b, c) => vec![a, b, c],
+        }
+    }
+}
+
+impl Stmt {
+    /// The expressions of the statement itself, in the order of evaluation; not those of nested statements.
+    pub fn expressions(&self) -> Vec<&Expr> {
+        match self {
+            Stmt::Let(_, a) | Stmt::Declare(_, a) | Stmt::Assign(_, a) | Stmt::If(a, ..) => vec![a],
+            Stmt::SetElement(_, a, b) | Stmt::StoreShared(_, a, b) | Stmt::Store(_, a, b) => vec![a, b],
+            Stmt::For { start, end, step, .. } => vec![start, end, step],
+            Stmt::DeclareArray(_) | Stmt::Barrier | Stmt::Comment(_) => vec![],
+        }
+    }
+    /// The same, to be rewritten.
+    pub fn expressions_mut(&mut self) -> Vec<&mut Expr> {
+        match self {
+            Stmt::Let(_, a) | Stmt::Declare(_, a) | Stmt::Assign(_, a) | Stmt::If(a, ..) => vec![a],
+            Stmt::SetElement(_, a, b) | Stmt::StoreShared(_, a, b) | Stmt::Store(_, a, b) => vec![a, b],
+            Stmt::For { start, end, step, .. } => vec![start, end, step],
+            Stmt::DeclareArray(_) | Stmt::Barrier | Stmt::Comment(_) => vec![],
+        }
+    }
+    /// The nested blocks: a loop's body, or both branches.
+    pub fn blocks(&self) -> Vec<&[Stmt]> {
+        match self {
+            Stmt::For { body, .. } => vec![body],
+            Stmt::If(_, then, or) => vec![then, or],
+            _ => vec![],
+        }
+    }
+    /// The same, to be rewritten.
+    pub fn blocks_mut(&mut self) -> Vec<&mut Vec<Stmt>> {
+        match self {
+            Stmt::For { body, .. } => vec![body],
+            Stmt::If(_, then, or) => vec![then, or],
+            _ => vec![],
+        }
+    }
+}

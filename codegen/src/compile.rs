@@ -1,0 +1,87 @@
+//! The pass list, on one screen.
+
+use crate::apply::apply;
+use crate::error::ScheduleError;
+use crate::lower::lower;
+use crate::program::{Program, Shader};
+use crate::shape::Shape;
+use crate::target::Target;
+use crate::validate::{Bug, validate};
+use crate::wgsl::{Dialect, print};
+use crate::{text, usage};
+use thiserror::Error;
+use tilewright_dsl::ir::Kernel;
+use tilewright_dsl::schedule::Schedule;
+
+/// Why a kernel did not become a program.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum CompileError {
+    /// The author's or the device's limit: all that is wrong with the schedule.
+    #[error("{}", list(kernel, schedule, errors))]
+    Schedule {
+        /// The kernel.
+        kernel: String,
+        /// The schedule.
+        schedule: String,
+        /// What is wrong, at least one thing.
+        errors: Vec<ScheduleError>,
+    },
+    /// The compiler's own mistake.
+    #[error(transparent)]
+    Bug(#[from] Box<Bug>),
+}
+
+fn list(kernel: &str, schedule: &str, errors: &[ScheduleError]) -> String {
+    let lines: Vec<String> =
+        errors.iter().map(|e| format!("{e} (kernel `{kernel}`, schedule `{schedule}`)")).collect();
+    lines.join("\n")
+}
+
+/// Compiles a kernel by a schedule for a shape and a target.
+///
+/// # Errors
+/// All errors of the schedule at once, or a bug of the compiler.
+pub fn compile(kernel: &Kernel, schedule: &Schedule, shape: &Shape, target: &Target) -> Result<Program, CompileError> {
+    compile_with(kernel, schedule, shape, target, &mut |_, _| {})
+}
+
+/// [`compile`], showing the text after each pass: its name and the IR or shader.
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_with(
+    kernel: &Kernel,
+    schedule: &Schedule,
+    shape: &Shape,
+    target: &Target,
+    after: &mut dyn FnMut(&str, &str),
+) -> Result<Program, CompileError> {
+    let refuse = |errors| CompileError::Schedule { kernel: kernel.name.clone(), schedule: schedule.name.clone(), errors };
+    let bug = |pass, message, text| {
+        let schedule = schedule.name.clone();
+        CompileError::Bug(Box::new(Bug { pass, kernel: kernel.name.clone(), schedule, message, text }))
+    };
+    let nest = apply(kernel, schedule, shape, target).map_err(refuse)?;
+    let mut shaders = Vec::new();
+    for lowered in lower(&nest).map_err(|e| refuse(vec![e]))? {
+        let mut loops = lowered.loops;
+        loops.head = head(kernel, schedule, shape);
+        after("lower", &text::dump(&loops));
+        let wgsl = print(&loops, Dialect::Native);
+        after("print", &wgsl);
+        validate(&wgsl, target).map_err(|message| bug("validate", message, wgsl.clone()))?;
+        let subgroups = usage::uses_subgroups(&loops);
+        shaders.push(Shader { loops, wgsl, dispatch: lowered.dispatch, subgroups });
+    }
+    Ok(Program {
+        kernel: kernel.name.clone(),
+        schedule: schedule.name.clone(),
+        tensors: nest.tensors.clone(),
+        shaders,
+    })
+}
+
+/// The lines that every shader begins with.
+fn head(kernel: &Kernel, schedule: &Schedule, shape: &Shape) -> Vec<String> {
+    vec![format!("kernel {}, shape {shape}, schedule {}", kernel.name, schedule.name)]
+}

@@ -1,0 +1,230 @@
+//! Names: turns the wishes in a [`LoopIr`] into identifiers that every printer may write as they are.
+//!
+//! A name is kept wherever it is legal and free; a reserved word gets a trailing `_`, a taken name a number. The same IR always
+//! gives the same names. A local must differ from what is in scope at its place alone, so that two loops over `k` are both
+//! called `k`. Scopes are WGSL's blocks (WGSL specification, section 3.7 "Identifiers" and 3.9 "Keywords"); the table also keeps
+//! clear of HLSL's own words, so that both printers can share it.
+
+use crate::loops::{LoopIr, Stmt, Var};
+use crate::usage::Used;
+use std::collections::HashSet;
+
+/// The identifiers of one shader.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Names {
+    /// The entry point.
+    pub entry: String,
+    /// By [`LoopIr::buffers`].
+    pub buffers: Vec<String>,
+    /// By [`LoopIr::params`]; fields of a structure, unique among themselves.
+    pub params: Vec<String>,
+    /// By [`LoopIr::shared`].
+    pub shared: Vec<String>,
+    /// By [`LoopIr::vars`]. For a loop over `k` whose bounds must be named first, `k_end` and `k_step` are free as well.
+    pub vars: Vec<String>,
+}
+
+/// The instance of the parameter block.
+pub(crate) const PARAMS: &str = "params";
+/// The structure of the parameter block.
+pub(crate) const PARAMS_TYPE: &str = "Params";
+/// [`crate::loops::Builtin::LocalIndex`].
+pub(crate) const LOCAL_INDEX: &str = "lane";
+/// The workgroup index, a vector.
+pub(crate) const WORKGROUP: &str = "group";
+/// [`crate::loops::Builtin::SubgroupSize`].
+pub(crate) const SUBGROUP_SIZE: &str = "subgroup_size";
+/// [`crate::loops::Builtin::SubgroupInvocation`].
+pub(crate) const SUBGROUP_INVOCATION: &str = "subgroup_lane";
+
+/// What the printers themselves write.
+const OURS: &[&str] = &[PARAMS, PARAMS_TYPE, LOCAL_INDEX, WORKGROUP, SUBGROUP_SIZE, SUBGROUP_INVOCATION, "main"];
+
+/// Words of HLSL that WGSL leaves free (Direct3D HLSL reference, appendix "Keywords" and "Reserved words").
+const HLSL: &[&str] = &[
+    "bool2",
+    "bool4",
+    "buffer",
+    "cbuffer",
+    "char",
+    "column",
+    "double",
+    "dword",
+    "float",
+    "float2",
+    "float4",
+    "frac",
+    "half",
+    "in",
+    "int",
+    "int2",
+    "int4",
+    "lerp",
+    "line",
+    "long",
+    "lineadj",
+    "matrix",
+    "mul",
+    "out",
+    "pass",
+    "point",
+    "rsqrt",
+    "sample",
+    "saturate",
+    "short",
+    "string",
+    "technique",
+    "texture",
+    "triangle",
+    "uint",
+    "uint2",
+    "uint4",
+    "unsigned",
+    "vector",
+    "void",
+];
+
+impl Names {
+    /// The names of a shader.
+    pub fn new(ir: &LoopIr) -> Names {
+        let mut namer = Namer::new();
+        let entry = namer.module(&ir.name);
+        let buffers = ir.buffers.iter().map(|b| namer.module(&b.name)).collect();
+        let shared = ir.shared.iter().map(|s| namer.module(&s.name)).collect();
+        let mut fields = Namer::new();
+        let params = ir.params.iter().map(|p| fields.module(&p.name)).collect();
+        let mut vars: Vec<String> = ir.vars.iter().map(|v| legal(&namer.reserved, &v.name)).collect();
+        namer.block(&ir.body, &Used::new(ir), &mut vars);
+        Names { entry, buffers, params, shared, vars }
+    }
+}
+
+struct Namer {
+    reserved: HashSet<&'static str>,
+    taken: HashSet<String>,
+}
+
+impl Namer {
+    fn new() -> Self {
+        use naga::keywords::wgsl;
+        let lists = [wgsl::RESERVED, wgsl::BUILTIN_IDENTIFIERS, HLSL, OURS];
+        Namer { reserved: lists.into_iter().flatten().copied().collect(), taken: HashSet::new() }
+    }
+
+    /// A name that stays taken everywhere.
+    fn module(&mut self, wish: &str) -> String {
+        let name = legal(&self.reserved, wish);
+        let name = numbered(&name, |n| self.taken.contains(n));
+        self.taken.insert(name.clone());
+        name
+    }
+
+    fn block(&mut self, body: &[Stmt], used: &Used, vars: &mut [String]) {
+        let mut scope = Vec::new();
+        for stmt in body {
+            match stmt {
+                Stmt::Let(var, _) | Stmt::Declare(var, _) | Stmt::DeclareArray(var) => {
+                    self.local(*var, &[""], vars, &mut scope);
+                }
+                Stmt::For { var, end, step, body, .. } => {
+                    let named = [("", true), ("_end", !used.constant(end)), ("_step", !used.constant(step))];
+                    let suffixes: Vec<_> = named.iter().filter(|n| n.1).map(|n| n.0).collect();
+                    self.local(*var, &suffixes, vars, &mut scope);
+                    self.block(body, used, vars);
+                    // The counter itself lives in the loop; its bounds may have been named in this block.
+                    if let Some(name) = vars.get(var.0 as usize) {
+                        self.taken.remove(name);
+                    }
+                }
+                Stmt::If(_, then, or) => {
+                    self.block(then, used, vars);
+                    self.block(or, used, vars);
+                }
+                _ => {}
+            }
+        }
+        for name in scope {
+            self.taken.remove(&name);
+        }
+    }
+
+    fn local(&mut self, var: Var, suffixes: &[&str], vars: &mut [String], scope: &mut Vec<String>) {
+        let Some(slot) = vars.get_mut(var.0 as usize) else { return };
+        let name = numbered(slot, |n| suffixes.iter().any(|s| self.taken.contains(&format!("{n}{s}"))));
+        for suffix in suffixes {
+            let full = format!("{name}{suffix}");
+            self.taken.insert(full.clone());
+            scope.push(full);
+        }
+        *slot = name;
+    }
+}
+
+fn numbered(name: &str, taken: impl Fn(&str) -> bool) -> String {
+    if !taken(name) {
+        return name.to_owned();
+    }
+    let stem = if name.ends_with(|c: char| c.is_ascii_digit()) { format!("{name}_") } else { name.to_owned() };
+    (1..).map(|i| format!("{stem}{i}")).find(|n| !taken(n)).unwrap_or(stem)
+}
+
+/// `norm.j` becomes `norm_j`, `max` (a function) `max_`, `2x` `v2x`.
+fn legal(reserved: &HashSet<&'static str>, wish: &str) -> String {
+    let mut name: String = wish.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    name = name.trim_start_matches('_').to_owned();
+    if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
+        name.insert(0, 'v');
+    }
+    if reserved.contains(name.as_str()) {
+        name.push('_');
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loops::{Expr, Kind, Ty, VarDecl};
+    use tilewright_dsl::ir::Type;
+
+    fn named(names: &[&str], body: Vec<Stmt>) -> Vec<String> {
+        let kind = Kind::Value(Ty { elem: Type::U32, width: 1 });
+        let vars = names.iter().map(|n| VarDecl { name: (*n).into(), kind }).collect();
+        Names::new(&LoopIr { name: "linear".into(), vars, body, ..LoopIr::default() }).vars
+    }
+
+    fn set(v: u32) -> Stmt {
+        Stmt::Let(Var(v), Expr::U32(0))
+    }
+
+    fn repeat(v: u32, body: Vec<Stmt>) -> Stmt {
+        repeat_to(v, Expr::U32(9), body)
+    }
+
+    fn repeat_to(v: u32, end: Expr, body: Vec<Stmt>) -> Stmt {
+        Stmt::For { var: Var(v), start: Expr::U32(0), end, step: Expr::U32(1), body }
+    }
+
+    #[test]
+    fn a_name_is_kept_where_it_is_legal_and_free() {
+        let body = vec![repeat(0, vec![repeat(1, vec![])]), repeat(2, vec![]), set(3), set(4)];
+        assert_eq!(named(&["k", "k", "k", "k", "k"], body), ["k", "k1", "k", "k", "k1"]);
+    }
+
+    #[test]
+    fn reserved_words_functions_and_odd_characters_give_way() {
+        let wishes = ["max", "norm.j", "2x", "loop", "__a", "", "lane", "float", "é", "linear"];
+        let body = (0..10).map(set).collect();
+        let found = named(&wishes, body);
+        assert_eq!(found, ["max_", "norm_j", "v2x", "loop_", "a", "v", "lane_", "float_", "v1", "linear1"]);
+    }
+
+    #[test]
+    fn names_of_a_loops_bounds_stay_free() {
+        let read = || Expr::Shared(0, Box::new(Expr::U32(0)));
+        assert_eq!(named(&["k", "k_end"], vec![repeat_to(0, read(), vec![set(1)])]), ["k", "k_end1"]);
+        assert_eq!(named(&["k", "k"], vec![repeat_to(0, read(), vec![]), repeat_to(1, read(), vec![])]), ["k", "k1"]);
+        assert_eq!(named(&["k_end", "k"], vec![set(0), repeat_to(1, read(), vec![])]), ["k_end", "k1"]);
+        assert_eq!(named(&["k_end", "k"], vec![set(0), repeat(1, vec![])]), ["k_end", "k"]);
+    }
+}

@@ -1,0 +1,76 @@
+//! What a shader uses: built-in values, subgroup operations, and which expressions keep their value.
+//!
+//! Gathered from the loop IR once, for the printers and for the plan. Nothing is decided here.
+
+use crate::loops::{Builtin, Expr, LoopIr, Stmt, Var};
+use std::collections::HashSet;
+
+/// Whether a shader needs the subgroup feature.
+pub fn uses_subgroups(ir: &LoopIr) -> bool {
+    Used::new(ir).subgroups()
+}
+
+/// What a body mentions.
+#[derive(Default)]
+pub(crate) struct Used {
+    builtins: HashSet<Builtin>,
+    shuffles: bool,
+    registers: HashSet<Var>,
+}
+
+impl Used {
+    /// What a shader mentions.
+    pub(crate) fn new(ir: &LoopIr) -> Used {
+        let mut used = Used::default();
+        used.block(&ir.body);
+        used
+    }
+
+    /// Whether a built-in value is used.
+    pub(crate) fn builtin(&self, b: Builtin) -> bool {
+        self.builtins.contains(&b)
+    }
+
+    /// Whether subgroups are used at all.
+    pub(crate) fn subgroups(&self) -> bool {
+        self.shuffles
+            || self.builtins.contains(&Builtin::SubgroupSize)
+            || self.builtins.contains(&Builtin::SubgroupInvocation)
+    }
+
+    /// Whether an expression has one value for as long as its locals are in scope.
+    pub(crate) fn constant(&self, e: &Expr) -> bool {
+        match e {
+            Expr::Load { .. } | Expr::Shared(..) | Expr::Element(..) | Expr::ShuffleXor(..) => false,
+            Expr::Var(v) => !self.registers.contains(v),
+            _ => e.operands().into_iter().all(|x| self.constant(x)),
+        }
+    }
+
+    fn block(&mut self, body: &[Stmt]) {
+        for stmt in body {
+            for e in stmt.expressions() {
+                self.expr(e);
+            }
+            if let Stmt::Declare(v, _) = stmt {
+                self.registers.insert(*v);
+            }
+            for block in stmt.blocks() {
+                self.block(block);
+            }
+        }
+    }
+
+    fn expr(&mut self, e: &Expr) {
+        match e {
+            Expr::Builtin(b) => {
+                self.builtins.insert(*b);
+            }
+            Expr::ShuffleXor(..) => self.shuffles = true,
+            _ => {}
+        }
+        for x in e.operands() {
+            self.expr(x);
+        }
+    }
+}

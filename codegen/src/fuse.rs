@@ -146,6 +146,8 @@ struct Fuser<'k> {
     scalars: [Vec<ScalarId>; 2],
     extents: [Vec<ExtentId>; 2],
     axes: HashMap<(usize, AxisId, Vec<ExprId>), AxisId>,
+    /// The producer's reduction axes that are open, as the new kernel's.
+    open: HashMap<AxisId, AxisId>,
     monoids: [Vec<MonoidId>; 2],
 }
 
@@ -233,6 +235,7 @@ impl<'k> Fuser<'k> {
             scalars,
             extents: [own, theirs],
             axes: HashMap::new(),
+            open: HashMap::new(),
             monoids,
         }
     }
@@ -341,7 +344,10 @@ impl<'k> Fuser<'k> {
         let of = |this: &mut Self, id: &ExprId| this.operand(side, *id, at);
         let new = match expr {
             Expr::F32(_) | Expr::U32(_) | Expr::Bool(_) | Expr::Part(..) => expr.clone(),
-            Expr::Axis(a) => Expr::Axis(self.axis(side, *a, at)?),
+            Expr::Axis(a) => match self.open.get(a).filter(|_| side == PRODUCER) {
+                Some(open) => Expr::Axis(*open),
+                None => Expr::Axis(self.axis(side, *a, at)?),
+            },
             Expr::Extent(e) => Expr::Extent(self.extents[side][e.0 as usize]),
             Expr::Scalar(s) => Expr::Scalar(self.scalars[side][s.0 as usize]),
             Expr::Load(t, indices) => {
@@ -356,6 +362,10 @@ impl<'k> Fuser<'k> {
             Expr::Reduce(r) => {
                 let axis = self.axis(side, r.axis, at)?;
                 let array = r.array.map(|a| self.axis(side, a, at)).transpose()?;
+                if side == PRODUCER {
+                    self.open.insert(r.axis, axis);
+                    self.open.extend(r.array.zip(array));
+                }
                 let body = r.body.iter().map(|b| self.operand(side, *b, at)).collect::<Result<_, _>>()?;
                 Expr::Reduce(Reduce { monoid: self.monoids[side][r.monoid.0 as usize], axis, array, body })
             }

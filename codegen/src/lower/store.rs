@@ -85,11 +85,17 @@ impl Lower<'_> {
         if writes.len() > 1 {
             self.name_values(&mut writes);
         }
-        for (mask, write) in writes {
-            match mask {
-                None => self.emit(write),
-                Some(mask) => self.emit(Out::If(mask, vec![write], vec![])),
+        let mut writes = writes.into_iter().peekable();
+        while let Some((mask, write)) = writes.next() {
+            let Some(mask) = mask else {
+                self.emit(write);
+                continue;
+            };
+            let mut together = vec![write];
+            while let Some((_, next)) = writes.next_if(|(m, _)| m.as_ref() == Some(&mask)) {
+                together.push(next);
             }
+            self.emit(Out::If(mask, together, vec![]));
         }
         if let Some(guard) = guard {
             let inner = self.close();

@@ -1,5 +1,6 @@
 //! Lowers kernels and schedules of [`tilewright_dsl`] to loop IR and prints it.
 
+pub mod interp;
 pub mod loops;
 pub mod names;
 pub mod program;

@@ -10,6 +10,7 @@ pub mod compile;
 pub mod deps;
 pub mod error;
 pub mod fuse;
+pub mod interp;
 pub mod loops;
 pub mod lower;
 pub mod names;

@@ -391,7 +391,7 @@ fn small_f16(v: f32) -> u16 {
     if v == 0.0 {
         sign
     } else {
-        sign | ((bits >> 23) as i32 - 127 + 15 << 10) as u16 & 0x7c00 | (bits >> 13 & 0x3ff) as u16
+        sign | (((bits >> 23) as i32 - 127 + 15) << 10) as u16 & 0x7c00 | (bits >> 13 & 0x3ff) as u16
     }
 }
 

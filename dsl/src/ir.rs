@@ -262,6 +262,8 @@ pub struct Monoid {
     pub kind: MonoidKind,
     /// Its fields.
     pub fields: Vec<MonoidField>,
+    /// The letter of the array fields' extent, if there are any: `C`, lower case in `softmax.c`.
+    pub array: Option<String>,
     /// The expressions of `identity` and `merge`: constants, operators and [`Expr::Part`].
     pub exprs: Vec<Expr>,
     /// One expression a field.

@@ -1,5 +1,7 @@
 //! The kernel language of tilewright: an algorithm ([`ir::Kernel`]) says what each output element is, a
 //! [`schedule::Schedule`] says where and when it is computed.
 
+pub mod build;
+pub mod check;
 pub mod ir;
 pub mod schedule;

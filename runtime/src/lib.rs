@@ -1,1 +1,32 @@
-//! 
+//! Runs programs of [`tilewright_codegen`] on wgpu: adapters, buffers, graphs, submission policies, timestamps.
+//!
+//! From an adapter comes a [`Device`] and its `Target`; from declarations [`Buffers`]; from a [`Graph`] of programs an
+//! [`Executor`], which records the same plan again for each step. The rule of this crate: a plan is data, and what it will cost
+//! ([`plan::memory`], [`plan::counters`]) is read off it before a device is touched. No kernel, axis or schedule is known here,
+//! and no wgpu type leaves the crate. WebGPU's words and limits are those of <https://www.w3.org/TR/webgpu/>.
+
+mod adapter;
+mod buffers;
+mod bytes;
+mod device;
+mod error;
+mod executor;
+mod graph;
+mod measure;
+mod pipeline;
+pub mod plan;
+mod probe;
+mod profile;
+mod ready;
+mod target;
+
+pub use adapter::{AdapterChoice, AdapterKind, AdapterSummary, adapters};
+pub use buffers::{Buffers, Uploader};
+pub use bytes::Size;
+pub use device::Device;
+pub use error::{GraphFault, RuntimeError};
+pub use executor::Executor;
+pub use graph::{BufferDecl, BufferId, Graph, Op, Params, Read, Role, ScalarSource, Submission};
+pub use measure::{copy_bandwidth, empty_dispatch};
+pub use profile::{Profile, ProfileRow};
+pub use target::TargetSpec;

@@ -1,0 +1,96 @@
+//! Shaders of a program to pipelines, once for each text.
+//!
+//! Layouts are explicit and follow the order of [`LoopIr::buffers`]: read-only storage, read-write storage, then the uniform
+//! block, dense from 0 in group 0. Workgroup memory is not zeroed: generated code writes before it reads.
+
+use crate::device::Device;
+use crate::error::RuntimeError;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use tilewright_codegen::loops::{Access, LoopIr};
+
+/// A compiled shader and the layout of its bind groups.
+pub(crate) struct Pipeline {
+    pub(crate) pipeline: wgpu::ComputePipeline,
+    pub(crate) layout: wgpu::BindGroupLayout,
+}
+
+/// Compiled shaders by their text.
+#[derive(Default)]
+pub(crate) struct Pipelines {
+    made: Mutex<HashMap<String, Arc<Pipeline>>>,
+}
+
+/// Who asks for a pipeline, for the message when the device refuses.
+#[derive(Clone, Copy)]
+pub(crate) struct Owner<'a> {
+    pub(crate) kernel: &'a str,
+    pub(crate) schedule: &'a str,
+}
+
+impl Pipelines {
+    pub(crate) fn get(
+        &self,
+        device: &Device,
+        owner: Owner<'_>,
+        loops: &LoopIr,
+        wgsl: &str,
+    ) -> Result<Arc<Pipeline>, RuntimeError> {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(pipeline) = made.get(wgsl) {
+            return Ok(Arc::clone(pipeline));
+        }
+        device.check()?;
+        let compiled = device.scoped(|| compile(device.wgpu(), owner.kernel, loops, wgsl));
+        let pipeline = Arc::new(compiled.map_err(|e| RuntimeError::Shader {
+            kernel: owner.kernel.to_string(),
+            schedule: owner.schedule.to_string(),
+            reason: e.to_string(),
+        })?);
+        made.insert(wgsl.to_string(), Arc::clone(&pipeline));
+        Ok(pipeline)
+    }
+}
+
+fn compile(device: &wgpu::Device, label: &str, loops: &LoopIr, wgsl: &str) -> Pipeline {
+    let source = wgpu::ShaderModuleDescriptor { label: Some(label), source: wgpu::ShaderSource::Wgsl(wgsl.into()) };
+    // SAFETY: the text is printed from loop IR that `codegen::verify` accepted: every index is within its buffer's extents
+    // (loaded ones are clamped), every loop has a finite trip count, and no divisor is 0; `Executor::new` checks that each
+    // bound buffer holds the extents. The injected checks would only cost (a bounded loop cannot be unrolled by drivers).
+    let module = unsafe { device.create_shader_module_trusted(source, wgpu::ShaderRuntimeChecks::unchecked()) };
+    let entries: Vec<_> = bindings(loops).enumerate().map(|(i, ty)| entry(i as u32, ty)).collect();
+    let layout =
+        device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(label), entries: &entries });
+    let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+        label: Some(label),
+        bind_group_layouts: &[Some(&layout)],
+        immediate_size: 0,
+    });
+    let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label: Some(label),
+        layout: Some(&pipeline_layout),
+        module: &module,
+        entry_point: None,
+        compilation_options: wgpu::PipelineCompilationOptions {
+            zero_initialize_workgroup_memory: false,
+            ..Default::default()
+        },
+        cache: None,
+    });
+    Pipeline { pipeline, layout }
+}
+
+fn bindings(loops: &LoopIr) -> impl Iterator<Item = wgpu::BufferBindingType> + '_ {
+    let storage =
+        loops.buffers.iter().map(|b| wgpu::BufferBindingType::Storage { read_only: b.access == Access::Read });
+    storage.chain((!loops.params.is_empty()).then_some(wgpu::BufferBindingType::Uniform))
+}
+
+fn entry(binding: u32, ty: wgpu::BufferBindingType) -> wgpu::BindGroupLayoutEntry {
+    wgpu::BindGroupLayoutEntry {
+        binding,
+        visibility: wgpu::ShaderStages::COMPUTE,
+        ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
+        count: None,
+    }
+}

@@ -15,6 +15,8 @@ pub fn place(nest: &mut Nest, errors: &mut Vec<ScheduleError>) {
     let mut stores: Vec<Vec<AxisId>> = Vec::new();
     walk(nest, &nest.kernel.body, &mut Vec::new(), &mut nests, &mut stores);
     for chain in &mut nests {
+        // An axis without lanes does not move the others.
+        chain.retain(|a| nest.plan(*a).lanes > 1);
         chain.sort_by_key(|a| listed(nest, *a));
     }
     let all = nests.clone();

@@ -125,7 +125,7 @@ impl Lower<'_> {
             });
             self.fill_tiles(axis, i, env)?;
         }
-        let mut mask = if exact || extent == Some(1) && !copies && plan.lanes == 1 { Mask::None } else { Mask::All };
+        let mut mask = if exact { Mask::None } else { Mask::All };
         if strided {
             let step = plan.levels[0].weight;
             // A loop that runs exactly once is no loop.

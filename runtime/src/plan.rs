@@ -1,6 +1,6 @@
 //! What a graph will cost, read off it before any device runs: bytes of memory, dispatches, submits, traffic.
 //!
-//! The executor records exactly the submits that [`submits`] lists, and its own counts are compared with these in tests. Bytes
+//! The executor records exactly the dispatches and submits that are listed here, and its own counts are compared with these in tests. Bytes
 //! read and written are each tensor's capacity unless the op says better; caches of the device are not modelled.
 
 use crate::bytes::Size;
@@ -77,7 +77,9 @@ pub struct Counters {
 
 impl fmt::Display for Counters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} dispatches, {} submits, {} waits; ", self.dispatches, self.submits, self.waits)?;
+        let s = |n: u32, ending| if n == 1 { "" } else { ending };
+        write!(f, "{} dispatch{}, ", self.dispatches, s(self.dispatches, "es"))?;
+        write!(f, "{} submit{}, {} wait{}; ", self.submits, s(self.submits, "s"), self.waits, s(self.waits, "s"))?;
         write!(f, "{} bytes read, {} written, ", thousands(self.bytes_read), thousands(self.bytes_written))?;
         write!(f, "{} read back", thousands(self.readback_bytes))
     }

@@ -5,3 +5,5 @@ pub mod build;
 pub mod check;
 pub mod ir;
 pub mod schedule;
+
+pub use tilewright_dsl_macros::{kernel, monoid, schedule};

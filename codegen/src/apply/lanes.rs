@@ -151,7 +151,7 @@ fn strides(nest: &mut Nest, nests: &[Vec<AxisId>], errors: &mut Vec<ScheduleErro
     }
     for n in nests {
         let total = product(n, nest).unwrap_or(1);
-        if nest.workgroup % total != 0 {
+        if !nest.workgroup.is_multiple_of(total) {
             errors.push(ScheduleError::NestDoesNotDivide {
                 nest: names(n, nest),
                 product: total,

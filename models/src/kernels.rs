@@ -14,10 +14,12 @@ pub mod embedding;
 pub mod kv_append;
 pub mod linear;
 pub mod mul;
+pub mod norm_linear;
 pub mod residual;
 pub mod rmsnorm;
 pub mod rope;
 pub mod silu;
+pub mod softmax;
 
 use tilewright_dsl::ir::Kernel;
 use tilewright_dsl::schedule::Schedule;
@@ -79,6 +81,7 @@ pub fn all() -> Vec<Entry> {
             argmax::argmax(),
             vec![argmax::naive(), argmax::tree(), argmax::vectors(), argmax::subgroup()],
         ),
+        entry(softmax::softmax(), vec![softmax::naive(), softmax::row(), softmax::wide(), softmax::subgroup()]),
     ]
 }
 

@@ -4,7 +4,9 @@
 pub mod build;
 pub mod check;
 pub mod diagnostic;
+pub mod eval;
 pub mod ir;
 pub mod schedule;
+pub mod storage;
 
 pub use tilewright_dsl_macros::{kernel, monoid, schedule};

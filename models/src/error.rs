@@ -72,9 +72,7 @@ pub enum ModelError {
     },
 
     /// The folder holds a model of another architecture.
-    #[error(
-        "{path}: this is a `{found}` model; expected `Qwen2ForCausalLM` (model_type `qwen2`); {help}"
-    )]
+    #[error("{path}: this is a `{found}` model; expected `Qwen2ForCausalLM` (model_type `qwen2`); {help}")]
     Architecture {
         /// The configuration file.
         path: PathBuf,
@@ -161,9 +159,7 @@ pub enum ModelError {
     },
 
     /// A tensor that the configuration asks for is in no file.
-    #[error(
-        "{path}: tensor `{tensor}` is missing; expected shape {expected:?} for this config.json; {help}"
-    )]
+    #[error("{path}: tensor `{tensor}` is missing; expected shape {expected:?} for this config.json; {help}")]
     NoTensor {
         /// The weights file, or the index.
         path: PathBuf,
@@ -273,9 +269,7 @@ pub enum ModelError {
     },
 
     /// A folder to be written already holds something.
-    #[error(
-        "{path} is not an empty folder ({found}); expected a new or empty one; choose another, or remove it first"
-    )]
+    #[error("{path} is not an empty folder ({found}); expected a new or empty one; choose another, or remove it first")]
     Occupied {
         /// The folder.
         path: PathBuf,
@@ -304,10 +298,7 @@ pub enum ModelError {
 
 /// Reads a small file of a model as text, with errors that name it.
 pub(crate) fn read_text(path: &std::path::Path) -> Result<String, ModelError> {
-    let bytes = std::fs::read(path).map_err(|source| ModelError::Read {
-        path: path.into(),
-        source,
-    })?;
+    let bytes = std::fs::read(path).map_err(|source| ModelError::Read { path: path.into(), source })?;
     String::from_utf8(bytes).map_err(|e| ModelError::Json {
         path: path.into(),
         reason: format!("byte {} is not UTF-8", e.utf8_error().valid_up_to()),
@@ -316,8 +307,5 @@ pub(crate) fn read_text(path: &std::path::Path) -> Result<String, ModelError> {
 
 /// Reads a JSON file of a model, with errors that name it.
 pub(crate) fn read_json(path: &std::path::Path) -> Result<serde_json::Value, ModelError> {
-    serde_json::from_str(&read_text(path)?).map_err(|e| ModelError::Json {
-        path: path.into(),
-        reason: e.to_string(),
-    })
+    serde_json::from_str(&read_text(path)?).map_err(|e| ModelError::Json { path: path.into(), reason: e.to_string() })
 }

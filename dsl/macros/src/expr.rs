@@ -33,21 +33,18 @@ pub fn value(scope: &mut Scope, expr: &Expr) -> TokenStream {
         Expr::Unary(e) => {
             let inner = value(scope, &e.expr);
             match e.op {
-                UnOp::Neg(op) => quote!((#op #inner)),
-                UnOp::Not(op) => quote!((#op #inner)),
+                UnOp::Neg(op) => quote_spanned!(op.span=> (#op #inner)),
+                UnOp::Not(op) => quote_spanned!(op.span=> (#op #inner)),
                 _ => refuse(scope, expr, "there are no references in the kernel language"),
             }
         }
-        Expr::Binary(e) => {
-            let (l, r) = (value(scope, &e.left), value(scope, &e.right));
-            binary(scope, &e.op, l, r)
-        }
+        Expr::Binary(e) => binary(scope, e),
         Expr::Cast(e) => {
             let inner = value(scope, &e.expr);
-            let e_ty = handle(span);
+            let (of, end) = (handle(span), e.ty.span());
             match &*e.ty {
-                syn::Type::Path(p) if p.path.is_ident("f32") => quote_spanned!(span=> #e_ty::to_f32(#inner)),
-                syn::Type::Path(p) if p.path.is_ident("u32") => quote_spanned!(span=> #e_ty::to_u32(#inner)),
+                syn::Type::Path(p) if p.path.is_ident("f32") => quote_spanned!(end=> #of::to_f32(#inner)),
+                syn::Type::Path(p) if p.path.is_ident("u32") => quote_spanned!(end=> #of::to_u32(#inner)),
                 other => refuse(scope, other, "values are f32 or u32: write `as f32` or `as u32`"),
             }
         }
@@ -86,7 +83,7 @@ pub fn block(scope: &mut Scope, block: &Block) -> TokenStream {
         None => TokenStream::new(),
     };
     scope.leave(mark);
-    quote!({ #(#lets)* #result })
+    quote_spanned!(block.brace_token.span.join()=> { #(#lets)* #result })
 }
 
 /// The `let`s of a block and the value at its end.
@@ -109,6 +106,13 @@ pub fn lets_then<'a>(scope: &mut Scope, block: &'a Block, wanted: &str) -> (Vec<
 /// `let x = e;` or `let a = |c| e;`.
 pub fn local(scope: &mut Scope, local: &Local) -> TokenStream {
     let Some(name) = plain(&local.pat) else {
+        let mut pat = &local.pat;
+        if let Pat::Type(typed) = pat {
+            pat = &typed.pat;
+        }
+        if let Pat::Ident(p) = pat {
+            scope.declare(&p.ident, Kind::Value);
+        }
         return refuse(scope, &local.pat, "a `let` gives one plain name: no `mut`, no pattern, no type");
     };
     let Some(init) = local.init.as_ref().filter(|i| i.diverge.is_none()) else {
@@ -219,26 +223,36 @@ fn named(scope: &mut Scope, name: &Ident) -> TokenStream {
     }
 }
 
-fn binary(scope: &mut Scope, op: &BinOp, l: TokenStream, r: TokenStream) -> TokenStream {
-    let span = op.span();
-    let e = handle(span);
-    let call = |name: &str| {
-        let name = Ident::new(name, span);
-        quote_spanned!(span=> #e::#name(#l, #r))
+fn binary(scope: &mut Scope, e: &syn::ExprBinary) -> TokenStream {
+    let (l, r, op) = (value(scope, &e.left), value(scope, &e.right), &e.op);
+    let (start, end) = (e.left.span(), last_span(&e.right));
+    let name = match op {
+        BinOp::Add(_) => "add",
+        BinOp::Sub(_) => "sub",
+        BinOp::Mul(_) => "mul",
+        BinOp::Div(_) => "div",
+        BinOp::Rem(_) => "rem",
+        BinOp::BitAnd(_) => "bit_and",
+        BinOp::BitOr(_) => "bit_or",
+        BinOp::BitXor(_) => "bit_xor",
+        BinOp::Shl(_) => "shl",
+        BinOp::Shr(_) => "shr",
+        BinOp::Eq(_) => "eq",
+        BinOp::Ne(_) => "ne",
+        BinOp::Lt(_) => "lt",
+        BinOp::Le(_) => "le",
+        BinOp::Gt(_) => "gt",
+        BinOp::Ge(_) => "ge",
+        BinOp::And(_) => "and",
+        BinOp::Or(_) => "or",
+        _ => {
+            let message = "nothing changes in a kernel: name a new value with `let`, or store with `=`";
+            return refuse(scope, op, message);
+        }
     };
-    match op {
-        BinOp::Add(_) | BinOp::Sub(_) | BinOp::Mul(_) | BinOp::Div(_) | BinOp::Rem(_) => quote!((#l #op #r)),
-        BinOp::BitAnd(_) | BinOp::BitOr(_) | BinOp::BitXor(_) | BinOp::Shl(_) | BinOp::Shr(_) => quote!((#l #op #r)),
-        BinOp::Eq(_) => call("eq"),
-        BinOp::Ne(_) => call("ne"),
-        BinOp::Lt(_) => call("lt"),
-        BinOp::Le(_) => call("le"),
-        BinOp::Gt(_) => call("gt"),
-        BinOp::Ge(_) => call("ge"),
-        BinOp::And(_) => call("and"),
-        BinOp::Or(_) => call("or"),
-        _ => refuse(scope, op, "nothing changes in a kernel: name a new value with `let`, or store with `=`"),
-    }
+    let name = Ident::new(name, op.span());
+    let operators = quote_spanned!(start=> ::tilewright_dsl::build::operators);
+    quote_spanned!(end=> #operators::#name(#l, #r))
 }
 
 /// `base[i][j]` taken apart.
@@ -257,11 +271,12 @@ fn indexed(scope: &mut Scope, expr: &Expr) -> TokenStream {
         return element(scope, base, &indices);
     }
     let at: Vec<_> = indices.iter().map(|i| value(scope, i)).collect();
+    let end = last_span(expr);
     let name = match base {
         Expr::Path(p) => p.path.get_ident(),
         Expr::Field(_) if at.len() == 1 => {
             let (base, at) = (value(scope, base), &at[0]);
-            return quote!(#base.at(#at));
+            return quote_spanned!(end=> #base.at(#at));
         }
         _ => None,
     };
@@ -280,7 +295,7 @@ fn indexed(scope: &mut Scope, expr: &Expr) -> TokenStream {
                 let text = scope.text(quote!(#([#at])*));
                 scope.reads.push((name.to_string(), text, name.span()));
             }
-            quote!(#name.at([#(#at),*]))
+            quote_spanned!(end=> #name.at([#(#at),*]))
         }
         Some(Kind::Array { rank, reduces }) => {
             count(scope, name, expr, rank, at.len());
@@ -293,7 +308,7 @@ fn indexed(scope: &mut Scope, expr: &Expr) -> TokenStream {
                     return refuse(scope, name, message);
                 }
             }
-            quote!(#name([#(#at),*]))
+            quote_spanned!(end=> #name([#(#at),*]))
         }
         Some(kind) => refuse(scope, name, format!("`{name}` is {}: it has no elements", kind.noun())),
         None => TokenStream::new(),
@@ -317,6 +332,20 @@ fn element(scope: &mut Scope, base: &Expr, indices: &[&Expr]) -> TokenStream {
     quote!(#base.at_hand())
 }
 
+/// Where an expression ends: generated calls close there, so that rustc underlines all of it.
+fn last_span(e: &Expr) -> Span {
+    match e {
+        Expr::Index(e) => e.bracket_token.span.join(),
+        Expr::Call(e) => e.paren_token.span.join(),
+        Expr::Paren(e) => e.paren_token.span.join(),
+        Expr::Binary(e) => last_span(&e.right),
+        Expr::Unary(e) => last_span(&e.expr),
+        Expr::Cast(e) => e.ty.span(),
+        Expr::Field(e) => e.member.span(),
+        other => other.span(),
+    }
+}
+
 /// As many indices as dimensions?
 pub fn count(scope: &mut Scope, name: &Ident, at: &Expr, rank: usize, found: usize) {
     if rank != found {
@@ -334,22 +363,23 @@ fn function(scope: &mut Scope, call: &ExprCall) -> TokenStream {
         return refuse(scope, &call.func, format!("functions are {FUNCTIONS}"));
     };
     let args: Vec<&Expr> = call.args.iter().collect();
-    let text = name.to_string();
+    let (text, end) = (name.to_string(), call.paren_token.span.join());
     let reduction = matches!(args.first(), Some(Expr::Range(_))) || matches!(text.as_str(), "sum" | "argmax" | "fold");
     match (text.as_str(), &args[..]) {
         ("sum" | "max" | "argmax" | "fold", [range, Expr::Closure(body)]) if reduction => {
-            reduce(scope, name, range, body)
+            reduce(scope, call, name, range, body)
         }
         ("sum" | "max" | "argmax" | "fold", _) if reduction => {
             refuse(scope, call, format!("a reduction is `{text}(a..b, |k| e)`"))
         }
         ("exp" | "log" | "sqrt" | "rsqrt" | "tanh" | "abs" | "floor" | "bits", [x]) => {
             let (x, e) = (value(scope, x), handle(name.span()));
-            quote!(#e::<'_, f32>::#name(#x))
+            quote_spanned!(end=> #e::<'_, f32>::#name(#x))
         }
         ("min" | "max", [x, y]) => {
-            let (x, y, e) = (value(scope, x), value(scope, y), handle(name.span()));
-            quote!(#e::#name(#x, #y))
+            let (x, y) = (value(scope, x), value(scope, y));
+            let operators = quote_spanned!(name.span()=> ::tilewright_dsl::build::operators);
+            quote_spanned!(end=> #operators::#name(#x, #y))
         }
         ("exp" | "log" | "sqrt" | "rsqrt" | "tanh" | "abs" | "floor" | "bits", _) => {
             refuse(scope, call, format!("`{text}` takes one argument, not {}", args.len()))
@@ -387,7 +417,7 @@ pub fn range(scope: &mut Scope, range: &Expr) -> Option<(TokenStream, TokenStrea
     }
 }
 
-fn reduce(scope: &mut Scope, name: &Ident, bounds: &Expr, body: &ExprClosure) -> TokenStream {
+fn reduce(scope: &mut Scope, call: &ExprCall, name: &Ident, bounds: &Expr, body: &ExprClosure) -> TokenStream {
     if scope.in_monoid {
         return refuse(scope, name, "a monoid has no reductions");
     }
@@ -410,7 +440,7 @@ fn reduce(scope: &mut Scope, name: &Ident, bounds: &Expr, body: &ExprClosure) ->
         fold(scope, axis, &body.body, lo, hi)
     } else {
         let e = value(scope, &body.body);
-        quote!(#b.#name(#text, #lo, #hi, |#axis| #e))
+        quote_spanned!(call.paren_token.span.join()=> #b.#name(#text, #lo, #hi, |#axis| #e))
     };
     scope.leave(mark);
     result
@@ -450,7 +480,7 @@ fn fold(scope: &mut Scope, axis: &Ident, body: &Expr, lo: TokenStream, hi: Token
         None => {
             let extents = scope.extents();
             let message =
-                "the extent of this monoid's arrays is not an extent of this kernel: name one, `Monoid::<D> { .. }`";
+                "the extent of this monoid's arrays is not an extent of this kernel: name one, `Monoid::<D> {{ .. }}`";
             quote_spanned! {span=>
                 const _: () = assert!(
                     ::tilewright_dsl::build::has_extent(<#monoid<'static> as #trait_>::ARRAY, &[#(#extents),*]),

@@ -202,6 +202,7 @@ fn generate(item: &ItemImpl, name: &Ident, letter: Option<&Ident>, list: &[Field
 
         impl #name<'_> {
             /// The monoid.
+            #[allow(unused_braces, unused_parens)]
             pub fn monoid() -> ::tilewright_dsl::ir::Monoid {
                 let monoid = ::tilewright_dsl::build::MonoidBuilder::new(#text, #array);
                 let merged = {

@@ -741,6 +741,9 @@ fn reachable(k: &Kernel, roots: impl IntoIterator<Item = ExprId>) -> Vec<&Expr> 
             let expr = k.expr(id);
             found.push(expr);
             open.extend(operands(expr));
+            if let Expr::Reduce(r) = expr {
+                open.extend(std::iter::once(r.axis).chain(r.array).flat_map(|a| [k.axis(a).lo, k.axis(a).hi]));
+            }
         }
     }
     found

@@ -5,7 +5,8 @@ use quote::quote;
 use syn::spanned::Spanned;
 use syn::{Attribute, Block, Expr, FnArg, GenericArgument, ItemFn, PathArguments, ReturnType, Stmt, Type};
 
-use crate::expr::{self, builder, chain, count, plain, range, refuse, value};
+use crate::expr::{self, builder, chain, count, plain, refuse, value};
+use crate::reduce::range;
 use crate::scope::{Kind, Role, Scope};
 
 pub fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {

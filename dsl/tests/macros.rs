@@ -206,4 +206,19 @@ fn schedules_are_values() {
         (f.kernel.as_str(), f.computes[0].place, f.computes[1].place),
         ("norm_linear", Place::Workgroup, Place::Registers)
     );
+    // What the macro reads, the text parser reads as the same value.
+    let text = "\
+schedule coalesced for linear {
+    workgroup 64;
+    t: grid;
+    r: grid, lanes(2), unroll(4);
+    k: serial as ko, lanes(32), vector(4);
+    stage x at ko: workgroup;
+    store w: f16;
+}
+";
+    assert_eq!((text.parse(), s.to_string()), (Ok(s), text.into()));
+    for schedule in [d, f] {
+        assert_eq!(schedule.to_string().parse(), Ok(schedule));
+    }
 }

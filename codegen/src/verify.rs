@@ -113,7 +113,7 @@ pub enum Violation {
 pub fn verify(ir: &LoopIr, target: &Target) -> Vec<Violation> {
     let mut found = Vec::new();
     declarations(ir, target, &mut found);
-    let mut scopes = Scopes { ir, kinds: HashMap::new(), found: &mut found };
+    let mut scopes = Scopes { ir, kinds: HashMap::new(), declared: HashSet::new(), found: &mut found };
     scopes.block(&ir.body);
     if !found.is_empty() {
         return found;
@@ -194,7 +194,9 @@ enum Use {
 
 struct Scopes<'a> {
     ir: &'a LoopIr,
+    /// Those in scope.
     kinds: HashMap<Var, Use>,
+    declared: HashSet<Var>,
     found: &'a mut Vec<Violation>,
 }
 
@@ -238,8 +240,9 @@ impl Scopes<'_> {
     }
 
     fn declare(&mut self, v: Var, kind: Use, stmt: &Stmt) -> Option<Var> {
-        if self.kinds.contains_key(&v) {
-            self.scope(v, "declared while it is in scope", stmt);
+        // Names are given a local, hence one declaration each even where blocks are apart; `simplify` sees to it.
+        if !self.declared.insert(v) {
+            self.scope(v, "declared twice", stmt);
             return None;
         }
         self.kinds.insert(v, kind);

@@ -208,6 +208,34 @@ fn loops_of_one_step_are_unrolled_and_dead_code_goes() {
 }
 
 #[test]
+fn ranges_of_counters_are_true() {
+    for (start, end, step, c) in
+        (0..4).flat_map(|a| (0..7).flat_map(move |b| (1..4).flat_map(move |s| (1..8).map(move |c| (a, b, s, c)))))
+    {
+        let mut b = Build::new("one", 3);
+        b.buffer("y", Access::ReadWrite, Type::U32, 1);
+        let sum = b.register("sum", U, u(0));
+        b.for_("k", add(u(start), LANE), u(end), u(step), |b, k| {
+            let k2 = add(mul(k.clone(), u(2)), LANE);
+            let less = select(lt(k.clone(), u(c)), u(1), u(1000));
+            let more = select(bin(Binary::Ge, k2.clone(), u(c)), div(k2.clone(), u(c)), rem(k2, u(c)));
+            let bounded = bin(Binary::Max, bin(Binary::Min, k.clone(), u(c)), u(start + 1));
+            b.assign(sum, add(mul(Expr::Var(sum), u(31)), add(add(less, more), bounded)));
+        });
+        b.push(Stmt::Store(0, LANE, Expr::Var(sum)));
+        let ir = b.finish();
+        let mut simple = ir.clone();
+        simplify(&mut simple);
+        let go = |ir: &LoopIr| {
+            let mut buffers = vec![vec![0; 3]];
+            run(ir, [1, 1], &[], &mut buffers, 4).expect("it runs");
+            buffers
+        };
+        assert_eq!(go(&ir), go(&simple), "{}\n{}", text::dump(&ir), text::dump(&simple));
+    }
+}
+
+#[test]
 fn a_simplified_sample_is_still_right() {
     for s in all() {
         let mut ir = s.ir.clone();

@@ -401,9 +401,9 @@ fn small_f16(v: f32) -> u16 {
 }
 
 /// y = exp(x - max) / sum(exp(x - max)) + max, in place, so that a wrong maximum shows: a workgroup of 8 a row, maximum and sum
-/// by trees: 3 rows of 21.
+/// by trees: 8 rows of 21.
 pub fn softmax() -> Sample {
-    let (rows, n) = (3usize, 21usize);
+    let (rows, n) = (8usize, 21usize);
     let mut b = Build::new("softmax", 8);
     let y = b.buffer("y", Access::ReadWrite, Type::F32, 1);
     let partial = b.shared("max", Type::F32, 8);
@@ -432,8 +432,10 @@ pub fn softmax() -> Sample {
         b.push(Stmt::Store(y, at(i.clone()), add(div(shifted(i), sum.clone()), max.clone())));
     });
     let mut v = values(11, rows * n);
-    // The greatest value of each row stands last.
-    (0..rows).for_each(|r| v[r * n + n - 1] = 1.0 + r as f32 / 8.0);
+    // The greatest value of a row: each lane has one, in each of its rounds.
+    for (r, at) in [0, 9, 18, 11, 20, 13, 6, 15].into_iter().enumerate() {
+        v[r * n + at] = 1.0 + r as f32 / 8.0;
+    }
     let row = |r: &[f32]| -> Vec<f32> {
         let top = r.iter().copied().fold(f32::MIN, f32::max);
         let e: Vec<f64> = r.iter().map(|x| f64::from(x - top).exp()).collect();

@@ -1,7 +1,7 @@
 //! What can be wrong with a model's files and with what a user asks of them, as one typed enum.
 //!
-//! Every message says which file, tensor or setting; what was found; what was expected; and what to do. Device and
-//! schedule errors are deliberately absent: they belong to the crates below.
+//! Every message says which file, tensor or setting; what was found; what was expected; and what to do. Errors of devices
+//! and schedules are those of the crates below, passed on as they are.
 
 use std::path::PathBuf;
 
@@ -267,6 +267,123 @@ pub enum ModelError {
         /// Ids from here on are never sampled.
         limit: usize,
     },
+
+    /// The device's argmax met a logit that is not a finite number, and the logits could not tell which.
+    #[error(
+        "a logit at position {position} is not a finite number; expected finite numbers; the weights are damaged, or they \
+         overflow their storage: try tier 0 or 1, which keeps f32 weights"
+    )]
+    NotFiniteToken {
+        /// The position in the sequence, from 0.
+        position: usize,
+    },
+
+    /// More positions than the cache has.
+    #[error(
+        "{asked} more tokens at position {position} do not fit a context of {context}; use a shorter prompt, fewer new tokens or a longer context"
+    )]
+    ContextFull {
+        /// Positions in use.
+        position: usize,
+        /// Tokens to be added.
+        asked: usize,
+        /// Positions there are.
+        context: usize,
+    },
+
+    /// A context that the model does not have.
+    #[error("a context of {found} positions; expected 1 to {most}, which this model was made for")]
+    Context {
+        /// Asked for.
+        found: u32,
+        /// The model's own.
+        most: usize,
+    },
+
+    /// There is nothing to run.
+    #[error("no token ids were given; expected at least one")]
+    NoTokens,
+
+    /// A token id beyond the embedding.
+    #[error("token id {found} is not in the embedding; expected ids below {vocab}")]
+    TokenTooLarge {
+        /// The id.
+        found: u32,
+        /// Rows of the embedding.
+        vocab: usize,
+    },
+
+    /// Weights beyond the largest f16.
+    #[error(
+        "{count} values of `{tensor}` are too large for f16, which ends at 65,504; try tier 0 or 1, which keeps f32 weights"
+    )]
+    HalfOverflow {
+        /// The tensor.
+        tensor: String,
+        /// How many of its values.
+        count: u64,
+    },
+
+    /// A tier that does not exist.
+    #[error("there is no tier {found}; expected 0 to {last}")]
+    Tier {
+        /// Asked for.
+        found: usize,
+        /// The last one.
+        last: usize,
+    },
+
+    /// Heads whose rows would be padded.
+    #[error("head_dim is {found}; expected a multiple of 4, so that heads lie side by side in 128-bit words")]
+    HeadDim {
+        /// The model's.
+        found: usize,
+    },
+
+    /// A schedule for a kernel that no model has.
+    #[error("schedule `{schedule}` is for kernel `{kernel}`; expected one of {known}")]
+    UnknownKernel {
+        /// The schedule.
+        schedule: String,
+        /// The kernel that it names.
+        kernel: String,
+        /// The kernels there are.
+        known: String,
+    },
+
+    /// Two kernels want one tensor in different layouts.
+    #[error(
+        "`{tensor}` would be stored in two ways, {one} for kernel `{first}` and {other} for kernel `{second}`; give both kernels' schedules the same `store` line"
+    )]
+    Storage {
+        /// The tensor.
+        tensor: String,
+        /// The kernel that came first.
+        first: String,
+        /// Its layout.
+        one: String,
+        /// The other kernel.
+        second: String,
+        /// Its layout.
+        other: String,
+    },
+
+    /// The interpreter found a fault in a shader.
+    #[error("the interpreter stopped in `{op}`: {reason}; this is a fault of the compiler, please report it")]
+    Interpreter {
+        /// The op's label.
+        op: String,
+        /// What it found.
+        reason: String,
+    },
+
+    /// A schedule, or the compiler's own mistake.
+    #[error(transparent)]
+    Compile(#[from] tilewright_codegen::CompileError),
+
+    /// The device, or what it was asked to do.
+    #[error(transparent)]
+    Runtime(#[from] tilewright_runtime::RuntimeError),
 
     /// A folder to be written already holds something.
     #[error("{path} is not an empty folder ({found}); expected a new or empty one; choose another, or remove it first")]

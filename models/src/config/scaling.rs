@@ -128,7 +128,7 @@ fn yarn(
     let mscale = |m: f64| {
         if factor <= 1.0 { 1.0 } else { 0.1 * m * factor.ln() + 1.0 }
     };
-    let set = |name| Ok(f.number(name)?.filter(|x| *x != 0.0));
+    let set = |name| Ok::<_, ModelError>(f.number(name)?.filter(|x| *x != 0.0));
     let attention_factor = match (f.positive("attention_factor")?, set("mscale")?, set("mscale_all_dim")?) {
         (Some(given), _, _) => given,
         (None, Some(m), Some(all)) => mscale(m) / mscale(all),

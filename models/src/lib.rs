@@ -3,9 +3,13 @@
 pub mod bundled;
 pub mod chat;
 pub mod checkpoint;
+pub mod cli;
 pub mod config;
+pub mod engine;
 pub mod error;
+pub mod kernels;
 pub mod rope;
 pub mod sampler;
 pub mod synth;
+pub mod tiers;
 pub mod tokenizer;

@@ -5,8 +5,10 @@ use crate::error::ScheduleError;
 use crate::lower::lower;
 use crate::program::{Program, Shader};
 use crate::shape::Shape;
+use crate::simplify::simplify;
 use crate::target::Target;
 use crate::validate::{Bug, validate};
+use crate::verify::verify;
 use crate::wgsl::{Dialect, print};
 use crate::{text, usage};
 use thiserror::Error;
@@ -67,6 +69,12 @@ pub fn compile_with(
         let mut loops = lowered.loops;
         loops.head = head(kernel, schedule, shape);
         after("lower", &text::dump(&loops));
+        simplify(&mut loops);
+        after("simplify", &text::dump(&loops));
+        let broken: Vec<String> = verify(&loops, target).iter().map(ToString::to_string).collect();
+        if !broken.is_empty() {
+            return Err(bug("verify", broken.join("\n"), text::dump(&loops)));
+        }
         let wgsl = print(&loops, Dialect::Native);
         after("print", &wgsl);
         validate(&wgsl, target).map_err(|message| bug("validate", message, wgsl.clone()))?;

@@ -16,13 +16,16 @@ pub mod lower;
 pub mod names;
 pub mod program;
 pub mod shape;
+pub mod simplify;
 pub mod target;
 pub mod text;
 pub mod types;
 pub mod usage;
 pub mod validate;
+pub mod verify;
 pub mod wgsl;
 
 mod precedence;
+mod ranges;
 
 pub use compile::{CompileError, compile, compile_with};

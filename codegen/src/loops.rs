@@ -7,7 +7,7 @@
 
 use tilewright_dsl::ir::{Binary, Type, Unary};
 
-/// A local of the shader, an index into [`LoopIr::vars`].
+/// A local of the shader, an index into [`LoopIr::vars`]; declared at one place.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Var(pub u32);
 
@@ -139,7 +139,8 @@ pub struct Buffer {
     pub access: Access,
     /// Element: F32, or U32 for u32 tensors and packed storage.
     pub elem: Type,
-    /// Words an array element of the binding has (1, 2 or 4): the widest access in this shader.
+    /// Words an array element of the binding has (1, 2 or 4): the widest access in this shader; 1 where the shader stores,
+    /// because a store to one component of a vector may touch the others.
     pub width: u8,
     /// Which tensor of the kernel.
     pub tensor: String,

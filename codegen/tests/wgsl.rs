@@ -18,9 +18,8 @@ fn accepted(ir: &LoopIr) {
         panic!("naga refuses {}:\n{message}\n{native}", ir.name);
     }
     let web = print(ir, Dialect::Web);
-    let folder = std::env::temp_dir().join(format!("tilewright-tint-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder for temporary files");
-    let (input, output) = (folder.join(format!("{}.wgsl", ir.name)), folder.join("out.wgsl"));
+    let file = |name| std::env::temp_dir().join(format!("tilewright-{}-{name}-{}.wgsl", std::process::id(), ir.name));
+    let (input, output) = (file("web"), file("out"));
     std::fs::write(&input, &web).expect("a temporary file");
     match Command::new("tint").arg(&input).args(["-f", "wgsl", "-o"]).arg(&output).output() {
         Ok(run) => {
@@ -28,6 +27,10 @@ fn accepted(ir: &LoopIr) {
             assert!(run.status.success(), "tint refuses {}:\n{message}\n{web}", ir.name);
         }
         Err(e) => eprintln!("SKIPPED: tint is not on the PATH ({e}); the web dialect of {} is not checked", ir.name),
+    }
+    for file in [input, output] {
+        // Whatever was not written needs no removal.
+        let _ = std::fs::remove_file(file);
     }
 }
 

@@ -22,6 +22,7 @@
 //! ```
 
 mod monoid;
+mod order;
 mod value;
 
 use std::cell::RefCell;
@@ -78,7 +79,7 @@ impl Builder {
         if errors.is_empty() {
             errors = check::kernel(&kernel);
         }
-        if errors.is_empty() { Ok(kernel) } else { Err(errors) }
+        if errors.is_empty() { Ok(order::canonical(kernel)) } else { Err(errors) }
     }
 
     /// A tensor that is only read: [`Input::at`]. `dims` names its extents, outermost first.
@@ -154,6 +155,14 @@ impl Builder {
         value
     }
 
+    /// `let name = |i, ..| value`: an array of N dimensions, substituted where it is indexed.
+    pub fn array<'b, V, const N: usize>(
+        &'b self,
+        value: impl Fn([E<'b, u32>; N]) -> V,
+    ) -> impl Fn([E<'b, u32>; N]) -> V {
+        value
+    }
+
     fn tensor(&self, name: &str, role: Role, elem: Type, dims: &[&str]) -> TensorId {
         let dims = dims.iter().map(|d| self.extent_id(d)).collect();
         let tensors = &mut self.state.borrow_mut().kernel.tensors;
@@ -219,4 +228,25 @@ impl State {
             body.push(stmt);
         }
     }
+}
+
+/// Whether a monoid's array extent is one of a kernel's; `#[kernel]` asserts it while compiling.
+#[doc(hidden)]
+pub const fn has_extent(extent: Option<&str>, extents: &[&str]) -> bool {
+    let Some(wanted) = extent else { return true };
+    let mut i = 0;
+    while i < extents.len() {
+        let (a, b) = (wanted.as_bytes(), extents[i].as_bytes());
+        let mut same = a.len() == b.len();
+        let mut j = 0;
+        while same && j < a.len() {
+            same = a[j] == b[j];
+            j += 1;
+        }
+        if same {
+            return true;
+        }
+        i += 1;
+    }
+    false
 }

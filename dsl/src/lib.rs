@@ -3,5 +3,8 @@
 
 pub mod build;
 pub mod check;
+pub mod diagnostic;
 pub mod ir;
 pub mod schedule;
+
+pub use tilewright_dsl_macros::{kernel, monoid, schedule};

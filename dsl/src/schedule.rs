@@ -5,6 +5,12 @@
 //! they exist and fit is checked when it is applied, and then all errors come at once. It never repairs itself. Nothing
 //! here knows a target or a shader language.
 
+mod parse;
+mod print;
+
+pub use parse::{SyntaxError, parse_file};
+pub use print::{Printed, Spot};
+
 /// How a value is stored in a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub enum Storage {
@@ -105,6 +111,25 @@ pub enum Tail {
     Exact,
 }
 
+/// Where a schedule stands, for messages alone: all origins are equal.
+#[derive(Clone, Debug, Default)]
+pub struct Origin {
+    /// The file, as the compiler or the user names it; empty if unknown.
+    pub file: String,
+    /// The line of its first word, from 1.
+    pub line: u32,
+}
+
+impl PartialEq for Origin {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+impl Eq for Origin {}
+impl std::hash::Hash for Origin {
+    fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
+}
+
 /// A schedule for one kernel. The empty one is one invocation with all axes serial.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Schedule {
@@ -126,12 +151,28 @@ pub struct Schedule {
     pub stores: Vec<(String, Storage)>,
     /// `tail AXIS: ...`.
     pub tails: Vec<(String, Tail)>,
+    /// Where it stands.
+    pub origin: Origin,
 }
 
 impl Schedule {
     /// The empty schedule: one invocation, all axes serial. Legal for every kernel, correct and slow.
     pub fn empty(kernel: &str) -> Self {
         Schedule { name: "empty".into(), kernel: kernel.into(), ..Schedule::default() }
+    }
+    /// `from`: this schedule with the other's name, origin and directives. A directive about something that this
+    /// schedule already has a directive about takes its place; others come after.
+    pub fn derived(&self, change: Schedule) -> Self {
+        let mut new = self.clone();
+        (new.name, new.kernel, new.origin) = (change.name, change.kernel, change.origin);
+        new.workgroup = change.workgroup.or(new.workgroup);
+        replace(&mut new.axes, change.axes, |a, b| a.axis == b.axis);
+        replace(&mut new.folds, change.folds, |a, b| a.0 == b.0);
+        replace(&mut new.stages, change.stages, |a, b| (&a.tensor, a.place) == (&b.tensor, b.place));
+        replace(&mut new.computes, change.computes, |a, b| a.value == b.value);
+        replace(&mut new.stores, change.stores, |a, b| a.0 == b.0);
+        replace(&mut new.tails, change.tails, |a, b| a.0 == b.0);
+        new
     }
     /// The levels of an axis; `None` where the schedule does not list it (one open serial level).
     pub fn levels(&self, axis: &str) -> Option<&[Level]> {
@@ -148,5 +189,14 @@ impl Schedule {
     /// What happens to an axis' surplus.
     pub fn tail(&self, axis: &str) -> Tail {
         self.tails.iter().find(|t| t.0 == axis).map(|t| t.1).unwrap_or_default()
+    }
+}
+
+fn replace<D>(list: &mut Vec<D>, changes: Vec<D>, same: impl Fn(&D, &D) -> bool) {
+    for change in changes {
+        match list.iter_mut().find(|d| same(d, &change)) {
+            Some(old) => *old = change,
+            None => list.push(change),
+        }
     }
 }

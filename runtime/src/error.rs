@@ -196,6 +196,12 @@ pub enum GraphFault {
         /// The parameter.
         name: String,
     },
+    /// Words read or written that cannot be computed from the op's scalars.
+    #[error("its traffic {count} names a parameter that it does not give, or does not fit 32 bits")]
+    NoTraffic {
+        /// The expression.
+        count: String,
+    },
     /// A dispatch size that does not fit the device.
     #[error("{} workgroups along dimension {dimension}, and the device allows {allowed}",
         found.map_or("over 4,294,967,295".to_string(), |n| n.to_string()))]

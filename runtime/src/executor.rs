@@ -31,6 +31,8 @@ pub struct Executor {
 struct Stage {
     pipeline: Arc<Pipeline>,
     bind_group: wgpu::BindGroup,
+    /// Bytes read and written at most.
+    capacity: (u64, u64),
 }
 
 impl Executor {
@@ -113,7 +115,10 @@ impl Executor {
         self.counted = Counters::default();
         self.submit(&dispatches, reads, times.as_ref())?;
 
-        let traffic = |d: &Dispatch| plan::traffic_of(&self.graph, d, &self.environments, &values);
+        let traffic = |d: &Dispatch| {
+            let capacity = self.stages[d.op][d.shader].capacity;
+            plan::traffic(&self.graph.ops[d.op], d, &values[self.environments.of_op[d.op]], capacity)
+        };
         let traffic = dispatches.iter().map(traffic).collect::<Result<Vec<_>, _>>()?;
         for (read, written) in &traffic {
             self.counted.bytes_read += read;
@@ -242,7 +247,7 @@ fn stage(
         schedule: owner.schedule.to_string(),
         reason: e.to_string(),
     })?;
-    Ok(Stage { pipeline, bind_group })
+    Ok(Stage { pipeline, bind_group, capacity: plan::capacity(op, shader) })
 }
 
 /// The parameter blocks of all shaders in one uniform buffer: a block for each set of scalars and list of fields.

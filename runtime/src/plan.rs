@@ -1,6 +1,6 @@
 //! What a graph will cost, read off it before any device runs: bytes of memory, dispatches, submits, traffic.
 //!
-//! The executor records exactly the submits that [`submits`] lists, and its own counts are compared with these in tests. Bytes
+//! The executor records exactly the dispatches and submits that are listed here, and its own counts are compared with these in tests. Bytes
 //! read and written are each tensor's capacity unless the op says better; caches of the device are not modelled.
 
 use crate::bytes::Size;
@@ -9,7 +9,7 @@ use crate::graph::{BufferDecl, Graph, Op, Params, Read, Role, ScalarSource, Subm
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 use std::ops::Range;
-use tilewright_codegen::program::Count;
+use tilewright_codegen::program::{Count, Shader};
 
 /// Bytes by role.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -77,7 +77,9 @@ pub struct Counters {
 
 impl fmt::Display for Counters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} dispatches, {} submits, {} waits; ", self.dispatches, self.submits, self.waits)?;
+        let s = |n: u32, ending| if n == 1 { "" } else { ending };
+        write!(f, "{} dispatch{}, ", self.dispatches, s(self.dispatches, "es"))?;
+        write!(f, "{} submit{}, {} wait{}; ", self.submits, s(self.submits, "s"), self.waits, s(self.waits, "s"))?;
         write!(f, "{} bytes read, {} written, ", thousands(self.bytes_read), thousands(self.bytes_written))?;
         write!(f, "{} read back", thousands(self.readback_bytes))
     }
@@ -96,7 +98,9 @@ pub fn counters(graph: &Graph, params: &Params, reads: &[Read]) -> Result<Counte
     counted.waits = waits(graph, submits.len() as u32, reads);
     counted.readback_bytes = reads.iter().map(|r| r.bytes).sum();
     for dispatch in &dispatches {
-        let (read, written) = traffic_of(graph, dispatch, &environments, &values)?;
+        let op = &graph.ops[dispatch.op];
+        let most = capacity(op, &op.program.shaders[dispatch.shader]);
+        let (read, written) = traffic(op, dispatch, &values[environments.of_op[dispatch.op]], most)?;
         counted.dispatches += 1;
         counted.bytes_read += read;
         counted.bytes_written += written;
@@ -277,35 +281,34 @@ pub(crate) fn waits(graph: &Graph, submits: u32, reads: &[Read]) -> u32 {
     }
 }
 
-/// Bytes read and written by one dispatch: an op's own figures count with its first shader.
-pub(crate) fn traffic_of(
-    graph: &Graph,
-    dispatch: &Dispatch,
-    environments: &Environments,
-    values: &[Params],
-) -> Result<(u64, u64), RuntimeError> {
-    let op = &graph.ops[dispatch.op];
-    let values = &values[environments.of_op[dispatch.op]];
-    let first = dispatch.shader == 0;
-    let given = |count: &Option<Count>| match count {
-        Some(_) if !first => Some(Ok(0)),
-        Some(count) => {
-            let missing = || op.fault(GraphFault::NoScalar { name: format!("words of {count:?}") });
-            Some(count.eval(values).map(|words| u64::from(words) * 4).ok_or_else(missing))
-        }
-        None => None,
-    };
-    let capacity = |written: bool| {
-        let buffers = &op.program.shaders[dispatch.shader].loops.buffers;
-        let bytes = buffers.iter().filter_map(|buffer| {
+/// Bytes that a shader reads and writes if all of what it binds is touched once.
+pub(crate) fn capacity(op: &Op, shader: &Shader) -> (u64, u64) {
+    let bytes = |written: bool| {
+        let buffers = shader.loops.buffers.iter().filter_map(|buffer| {
             let tensor = op.program.tensors.iter().find(|t| t.name == buffer.tensor && t.written == written)?;
             ((buffer.part as usize) < tensor.parts.len()).then(|| tensor.part_bytes(buffer.part as usize))
         });
-        bytes.sum()
+        buffers.sum()
     };
-    let read = given(&op.reads).unwrap_or_else(|| Ok(capacity(false)))?;
-    let written = given(&op.writes).unwrap_or_else(|| Ok(capacity(true)))?;
-    Ok((read, written))
+    (bytes(false), bytes(true))
+}
+
+/// Bytes read and written by one dispatch: an op's own figures count with its first shader, else its capacity counts.
+pub(crate) fn traffic(
+    op: &Op,
+    dispatch: &Dispatch,
+    values: &Params,
+    capacity: (u64, u64),
+) -> Result<(u64, u64), RuntimeError> {
+    let bytes = |given: &Option<Count>, capacity: u64| match given {
+        None => Ok(capacity),
+        Some(_) if dispatch.shader > 0 => Ok(0),
+        Some(count) => count
+            .eval(values)
+            .map(|words| u64::from(words) * 4)
+            .ok_or_else(|| op.fault(GraphFault::NoTraffic { count: format!("{count:?}") })),
+    };
+    Ok((bytes(&op.reads, capacity.0)?, bytes(&op.writes, capacity.1)?))
 }
 
 fn thousands(n: u64) -> String {

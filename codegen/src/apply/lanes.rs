@@ -15,6 +15,8 @@ pub fn place(nest: &mut Nest, errors: &mut Vec<ScheduleError>) {
     let mut stores: Vec<Vec<AxisId>> = Vec::new();
     walk(nest, &nest.kernel.body, &mut Vec::new(), &mut nests, &mut stores);
     for chain in &mut nests {
+        // An axis without lanes does not move the others.
+        chain.retain(|a| nest.plan(*a).lanes > 1);
         chain.sort_by_key(|a| listed(nest, *a));
     }
     let all = nests.clone();
@@ -149,7 +151,7 @@ fn strides(nest: &mut Nest, nests: &[Vec<AxisId>], errors: &mut Vec<ScheduleErro
     }
     for n in nests {
         let total = product(n, nest).unwrap_or(1);
-        if nest.workgroup % total != 0 {
+        if !nest.workgroup.is_multiple_of(total) {
             errors.push(ScheduleError::NestDoesNotDivide {
                 nest: names(n, nest),
                 product: total,

@@ -197,6 +197,14 @@ pub fn tiles(
         tiles.push(TilePlan { what: TileOf::Value(value), axis, level, place: compute.place });
     }
     for tile in &tiles {
+        if matches!(tile.what, TileOf::Tensor(_)) && tile.place == Place::Registers {
+            errors.push(ScheduleError::NoTile {
+                what: tile_name(kernel, tile),
+                at: kernel.axis(tile.axis).name.clone(),
+                why: "what copies of an invocation load twice is kept in registers as it is; stage it in `workgroup`"
+                    .into(),
+            });
+        }
         let suffix = axes[tile.axis.0 as usize].levels[..=tile.level]
             .iter()
             .all(|l| matches!(l.kind, LevelKind::Grid | LevelKind::Serial));

@@ -84,7 +84,7 @@ impl<'a> Machine<'a> {
             slots[*slot].fill(params[*i]);
         }
         let lens: Vec<usize> = ir.shared.iter().map(|s| s.len as usize).collect();
-        let tracked = |i: usize, b: &Vec<u32>| (check && writable(ir, i)).then(|| b.len());
+        let tracked = |i: usize, b: &Vec<u32>| (check && writable(ir, i)).then_some(b.len());
         let tracked: Vec<_> = buffers.iter().enumerate().map(|(i, b)| tracked(i, b)).collect();
         Machine {
             ir,
@@ -370,7 +370,7 @@ impl<'a> Machine<'a> {
         let size = self.subgroup_size as usize;
         for lane in 0..self.lanes {
             let xor = self.slots[by][lane];
-            let (first, inside) = (lane / size * size, lane % size ^ xor as usize);
+            let (first, inside) = (lane / size * size, (lane % size) ^ xor as usize);
             if xor != self.slots[by][0] || inside >= size || first + inside >= self.lanes {
                 let (by, statement) = (self.invocation(lane), self.quote(stmt));
                 return Err(InterpError::Shuffle { mask: xor, size: self.subgroup_size, by, statement });

@@ -68,6 +68,7 @@ impl Lower<'_> {
         let name = self.nest.kernel.axis(axis).name.rsplit('.').next().unwrap_or_default().to_string();
         let (lo, hi, extent) = self.range(axis, env)?;
         let hi = if cheap(&hi) { hi } else { self.bind_u32(&format!("{name}_end"), hi) };
+        let most = if together { self.last_end(axis, &name, env)?.unwrap_or(hi.clone()) } else { hi.clone() };
         let mut entered = Entered { axis, closers: vec![], tiles: self.tiles.len() };
         let exact = plan.covers(extent);
         let serial: Vec<usize> = (0..plan.levels.len()).filter(|i| plan.levels[*i].kind == LevelKind::Serial).collect();
@@ -85,7 +86,7 @@ impl Lower<'_> {
                     let count = match plan.count(i, extent) {
                         Some(n) => u(n),
                         None => {
-                            let length = sub(hi.clone(), lo.clone());
+                            let length = sub(most.clone(), lo.clone());
                             div(add(length, u(level.weight - 1)), level.weight)
                         }
                     };
@@ -117,7 +118,7 @@ impl Lower<'_> {
             self.bound[axis.0 as usize] = Some(Bound {
                 base: base.clone(),
                 lo: lo.clone(),
-                hi: hi.clone(),
+                hi: most.clone(),
                 prefix: prefix.clone(),
                 steps: steps.clone(),
                 slot: slot.clone(),
@@ -125,7 +126,7 @@ impl Lower<'_> {
             });
             self.fill_tiles(axis, i, env)?;
         }
-        let mut mask = if exact || extent == Some(1) && !copies && plan.lanes == 1 { Mask::None } else { Mask::All };
+        let mut mask = if exact { Mask::None } else { Mask::All };
         if strided {
             let step = plan.levels[0].weight;
             // A loop that runs exactly once is no loop.
@@ -152,6 +153,39 @@ impl Lower<'_> {
         }
         self.bound[axis.0 as usize] = Some(Bound { base, lo, hi, prefix, steps, slot, mask });
         Ok(entered)
+    }
+
+    /// Where the end of an axis differs between lanes: the end for the last of them, which is the same in all.
+    fn last_end(&mut self, axis: AxisId, name: &str, env: &Env) -> Result<Option<Expr>, ScheduleError> {
+        let hi = self.nest.kernel.axis(axis).hi;
+        let free = self.nest.deps.free(hi);
+        let moved: Vec<AxisId> = (0..self.bound.len() as u32)
+            .map(AxisId)
+            .filter(|a| free.has(*a) && self.nest.plan(*a).lanes > 1)
+            .collect();
+        if moved.is_empty() {
+            return Ok(None);
+        }
+        let kept = self.forget(&moved);
+        let mut outer = Vec::new();
+        for a in &moved {
+            let old = self.bound(*a);
+            let plan = self.nest.plan(*a);
+            let inner = plan.levels.iter().position(|l| l.kind == LevelKind::Lanes).unwrap_or(0);
+            let span: u32 = plan.levels[inner..].iter().filter_map(|l| l.size).product();
+            let first = if inner == 0 { old.lo.clone() } else { old.prefix.get(inner - 1).cloned().unwrap_or(u(0)) };
+            let last = min(add(first, u(span - 1)), sub(old.hi.clone(), u(1)));
+            self.bound[a.0 as usize] = Some(Bound { base: last, mask: Mask::None, ..old.clone() });
+            outer.push((*a, old));
+        }
+        let mut env = env.clone();
+        env.retain(|a, _| !moved.contains(a));
+        let end = self.value(hi, &env)?;
+        for (a, old) in outer {
+            self.bound[a.0 as usize] = Some(old);
+        }
+        self.scopes = kept;
+        Ok(Some(self.bind_u32(&format!("{name}_last"), end)))
     }
 
     /// Leaves an axis: closes its loops and masks, drops its tiles.

@@ -278,13 +278,36 @@ impl<'n> Lower<'n> {
             count => mul(div(Self::lane(), lanes), count.clone()),
         };
         let first = if lanes == self.nest.workgroup { u(0) } else { self.bind_u32("first", first) };
-        self.take(accs, &arrays, &first);
+        // From the identity on, so that the loop runs at least once at every subgroup size.
+        self.reset(monoid, accs);
         let other = self.var("other", Kind::Value(scalar(Type::U32)));
         self.open();
         self.absorb(monoid, accs, &arrays, &add(first, Expr::Var(other)))?;
         let body = self.close();
-        self.emit(Stmt::For { var: other, start: u(1), end: count, step: u(1), body });
+        self.emit(Stmt::For { var: other, start: u(0), end: count, step: u(1), body });
         Ok(())
+    }
+
+    /// Sets the accumulators to the identity.
+    fn reset(&mut self, monoid: &Monoid, accs: &[Acc]) {
+        for acc in accs {
+            for (f, slot) in acc.iter().enumerate() {
+                let identity = self.identity(monoid, f);
+                match slot {
+                    Slot::One(var) => self.emit(Stmt::Assign(*var, identity)),
+                    Slot::Copies(registers) => {
+                        for (_, var) in registers {
+                            self.emit(Stmt::Assign(*var, identity.clone()));
+                        }
+                    }
+                    Slot::Array(var, len) => {
+                        let i = self.var("i", Kind::Value(scalar(Type::U32)));
+                        let body = vec![Stmt::SetElement(*var, Expr::Var(i), identity)];
+                        self.emit(Stmt::For { var: i, start: u(0), end: u(*len), step: u(1), body });
+                    }
+                }
+            }
+        }
     }
 
     /// Merges the accumulators of the invocation whose subgroup index differs in `mask`.

@@ -146,7 +146,13 @@ impl Lower<'_> {
             },
             row => div(row, unit),
         };
-        let index = add(add(row, div_aligned(group.first, unit)), u(chunk));
+        let mut inner = add(div_aligned(group.first, unit), u(chunk));
+        let stride = self.nest.layout(tensor).stride;
+        if chunk > 0 && !stride.is_multiple_of(group.count) {
+            // The padding is shorter than the group: what lies beyond is masked, and must not be read either.
+            inner = min(inner, u(stride / unit - 1));
+        }
+        let index = add(row, inner);
         let words = self.words(tensor, index, width as u8);
         self.decode(storage, &words, at, width)
     }

@@ -38,7 +38,7 @@ impl<'n> Lower<'n> {
     pub fn accumulators(&mut self, name: &str, monoid: &Monoid, array: Option<AxisId>) -> Acc {
         let mut acc = Vec::new();
         for (f, field) in monoid.fields.iter().enumerate() {
-            let identity = self.monoid_value(monoid, monoid.identity[f], &[], &[], &mut HashMap::new());
+            let identity = self.identity(monoid, f);
             let label = if monoid.fields.len() == 1 { name.to_string() } else { format!("{name}_{}", field.name) };
             let kind = Kind::Value(build::scalar(field.ty));
             let slot = match array.filter(|_| field.array) {
@@ -76,6 +76,11 @@ impl<'n> Lower<'n> {
             acc.push(slot);
         }
         acc
+    }
+
+    /// The identity of a field.
+    pub fn identity(&mut self, monoid: &Monoid, field: usize) -> Expr {
+        self.monoid_value(monoid, monoid.identity[field], &[], &[], &mut HashMap::new())
     }
 
     /// Merges a right operand into an accumulator: `scalars` holds its scalar fields, `elements` makes those of arrays.

@@ -83,7 +83,7 @@ impl Lower<'_> {
         if mask == Mask::None {
             return self.batch(reduce, members, accs, &offsets, None);
         }
-        let whole_groups = plan.extent.is_some_and(|n| n as usize % vector == 0);
+        let whole_groups = plan.extent.is_some_and(|n| (n as usize).is_multiple_of(vector));
         for group in offsets.chunks(vector) {
             let bound = self.bound(axis);
             let inside = lt(add(bound.base, u(group[0])), bound.hi);

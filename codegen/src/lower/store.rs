@@ -7,7 +7,7 @@ use crate::apply::tensors_guard;
 use crate::deps::AxisSet;
 use crate::error::ScheduleError;
 use crate::loops::{Expr, Stmt as Out};
-use tilewright_dsl::ir::{AxisId, Binary, Stmt};
+use tilewright_dsl::ir::{self, AxisId, Binary, Stmt};
 
 impl Lower<'_> {
     /// Lowers statements for all copies at hand.
@@ -47,11 +47,15 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// Loops with barriers inside must run equally often in all invocations.
+    /// Loops with barriers inside must run equally often in all invocations: bounds that differ between lanes must grow with
+    /// them, so that all can run as long as the last one.
     pub fn same_for_all(&self, axis: AxisId) -> Result<(), ScheduleError> {
         let decl = self.nest.kernel.axis(axis);
-        let bounds = self.nest.deps.free(decl.lo).union(self.nest.deps.free(decl.hi));
-        let other = (0..self.bound.len() as u32).map(AxisId).find(|a| bounds.has(*a) && self.nest.plan(*a).lanes > 1);
+        let differs = |id| {
+            let free = self.nest.deps.free(id);
+            (0..self.bound.len() as u32).map(AxisId).find(|a| free.has(*a) && self.nest.plan(*a).lanes > 1)
+        };
+        let other = differs(decl.lo).or_else(|| differs(decl.hi).filter(|_| !grows(self.nest.kernel, decl.hi)));
         match other {
             None => Ok(()),
             Some(other) => Err(ScheduleError::Divergent {
@@ -156,6 +160,17 @@ impl Lower<'_> {
         let row = super::build::min(row, u(rows - 1));
         let from = bin(Binary::Ge, row.clone(), u(part.start));
         Ok(Some(and(Some(and(mask, from)), lt(row, u(part.start + part.rows)))))
+    }
+}
+
+/// Whether a bound can only grow with the axes in it.
+fn grows(kernel: &ir::Kernel, id: ir::ExprId) -> bool {
+    match kernel.expr(id) {
+        ir::Expr::Axis(_) | ir::Expr::U32(_) | ir::Expr::Extent(_) | ir::Expr::Scalar(_) => true,
+        ir::Expr::Binary(Binary::Add | Binary::Mul | Binary::Min | Binary::Max, a, b) => {
+            grows(kernel, *a) && grows(kernel, *b)
+        }
+        _ => false,
     }
 }
 

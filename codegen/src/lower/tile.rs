@@ -106,15 +106,16 @@ impl Lower<'_> {
     }
 
     /// Where a copy of an axis lies in a tile.
-    fn local(&self, dim: &Dim, env: &Env) -> Expr {
+    fn local(&mut self, dim: &Dim, env: &Env) -> Expr {
         let Some(axis) = dim.axis else { return u(0) };
-        let bound = self.bound(axis);
-        let offset = u(env.get(&axis).copied().unwrap_or(0));
+        let steps = self.bound(axis).steps;
         match dim.inner {
-            Some(inner) if bound.steps.len() >= inner => {
-                add(bound.steps[inner..].iter().cloned().fold(u(0), add), offset)
+            Some(inner) if !steps.is_empty() => {
+                let offset = u(env.get(&axis).copied().unwrap_or(0));
+                add(steps.get(inner..).unwrap_or(&[]).iter().cloned().fold(u(0), add), offset)
             }
-            _ => add(sub(bound.base, dim.outside.clone()), offset),
+            Some(_) => sub(self.axis_value(axis, env), dim.outside.clone()),
+            None => sub(self.axis_value(axis, env), self.bound(axis).lo),
         }
     }
 
@@ -259,7 +260,8 @@ impl Lower<'_> {
         let array = self.allocate(&name, &dims);
         let tile = dims.clone();
         self.spread(&dims, 1, |this, place, coordinates| {
-            let kept = this.forget(&tile);
+            let moved: Vec<AxisId> = tile.iter().filter_map(|d| d.axis).collect();
+            let kept = this.forget(&moved);
             let mut outer = Vec::new();
             for (dim, inside) in tile.iter().zip(coordinates) {
                 let Some(axis) = dim.axis else { continue };
@@ -274,8 +276,10 @@ impl Lower<'_> {
                 this.bound[axis.0 as usize] = Some(bound);
                 outer.push((axis, old));
             }
-            this.prepare(&[value], std::slice::from_ref(env))?;
-            let result = this.value(value, env)?;
+            // The tile's coordinates are whole values: no copy is added to them.
+            let env: Env = env.iter().filter(|(a, _)| !moved.contains(a)).map(|(a, o)| (*a, *o)).collect();
+            this.prepare(&[value], std::slice::from_ref(&env))?;
+            let result = this.value(value, &env)?;
             this.emit(Stmt::StoreShared(array, place, result));
             for (axis, old) in outer {
                 this.bound[axis.0 as usize] = Some(old);
@@ -286,10 +290,9 @@ impl Lower<'_> {
         Ok(Tile { what: plan.what, array, dims })
     }
 
-    /// Forgets what depends on the axes of a tile, which mean other elements while it is filled; gives what was known.
-    fn forget(&mut self, dims: &[Dim]) -> Vec<HashMap<Key, Expr>> {
+    /// Forgets what depends on axes that mean other elements for a while; gives what was known.
+    pub fn forget(&mut self, moved: &[AxisId]) -> Vec<HashMap<Key, Expr>> {
         let kept = self.scopes.clone();
-        let moved: Vec<AxisId> = dims.iter().filter_map(|d| d.axis).collect();
         let stale = |id: ExprId| moved.iter().any(|a| self.nest.deps.free(id).has(*a));
         for scope in &mut self.scopes {
             scope.retain(|key, _| match key {

@@ -221,7 +221,10 @@ pub fn gemv_tree() -> Sample {
             let both = add(shared(partial, LANE), shared(partial, add(LANE, u(half))));
             b.push(Stmt::StoreShared(partial, LANE, both));
         });
-        b.push(Stmt::Barrier);
+        // Behind the last step each row's first invocation reads only what it wrote.
+        if half > 1 {
+            b.push(Stmt::Barrier);
+        }
     }
     b.if_(bin(Binary::Eq, lane, u(0)), |b| b.push(Stmt::Store(y, r, shared(partial, LANE))));
     let (wv, xv) = (values(3, rows * k), values(4, k));
@@ -252,10 +255,12 @@ pub fn gemv_subgroup() -> Sample {
         b.assign(sum, fma(a, load(x, kk, 1), Expr::Var(sum)));
     });
     for mask in [1, 2, 4, 8, 16] {
-        b.if_(bin(Binary::Gt, size.clone(), u(mask)), |b| {
+        let fold = |b: &mut Build| {
             let other = Expr::ShuffleXor(Box::new(Expr::Var(sum)), Box::new(u(mask)));
             b.assign(sum, add(Expr::Var(sum), other));
-        });
+        };
+        // Every subgroup has four invocations at least.
+        if mask < 4 { fold(&mut b) } else { b.if_(bin(Binary::Gt, size.clone(), u(mask)), fold) }
     }
     b.if_(bin(Binary::Eq, Expr::Builtin(Builtin::SubgroupInvocation), u(0)), |b| {
         b.push(Stmt::StoreShared(partial, div(LANE, size.clone()), Expr::Var(sum)));
@@ -395,9 +400,10 @@ fn small_f16(v: f32) -> u16 {
     }
 }
 
-/// Row softmax: a workgroup of 8 a row, maximum and sum by trees, in place: 3 rows of 21.
+/// y = exp(x - max) / sum(exp(x - max)) + max, in place, so that a wrong maximum shows: a workgroup of 8 a row, maximum and sum
+/// by trees: 8 rows of 21.
 pub fn softmax() -> Sample {
-    let (rows, n) = (3usize, 21usize);
+    let (rows, n) = (8usize, 21usize);
     let mut b = Build::new("softmax", 8);
     let y = b.buffer("y", Access::ReadWrite, Type::F32, 1);
     let partial = b.shared("max", Type::F32, 8);
@@ -412,24 +418,29 @@ pub fn softmax() -> Sample {
             });
             b.push(Stmt::Barrier);
         }
-        let all = b.let_("all", F, shared(partial, u(0)));
-        b.push(Stmt::Barrier);
-        all
+        b.let_("all", F, shared(partial, u(0)))
     };
     let m = b.register("max", F, f(f32::MIN));
     b.for_("i", LANE, u(n as u32), u(8), |b, i| b.assign(m, bin(Binary::Max, Expr::Var(m), load(y, at(i), 1))));
     let max = fold(&mut b, m, Binary::Max);
+    b.push(Stmt::Barrier);
     let s = b.register("sum", F, f(0.0));
     let shifted = |i: Expr| un(Unary::Exp, bin(Binary::Sub, load(y, at(i), 1), max.clone()));
     b.for_("i", LANE, u(n as u32), u(8), |b, i| b.assign(s, add(Expr::Var(s), shifted(i))));
     let sum = fold(&mut b, s, Binary::Add);
-    b.for_("i", LANE, u(n as u32), u(8), |b, i| b.push(Stmt::Store(y, at(i.clone()), div(shifted(i), sum.clone()))));
-    let v: Vec<f32> = values(11, rows * n).iter().map(|x| x * 9.0).collect();
+    b.for_("i", LANE, u(n as u32), u(8), |b, i| {
+        b.push(Stmt::Store(y, at(i.clone()), add(div(shifted(i), sum.clone()), max.clone())));
+    });
+    let mut v = values(11, rows * n);
+    // The greatest value of a row: each lane has one, in each of its rounds.
+    for (r, at) in [0, 9, 18, 11, 20, 13, 6, 15].into_iter().enumerate() {
+        v[r * n + at] = 1.0 + r as f32 / 8.0;
+    }
     let row = |r: &[f32]| -> Vec<f32> {
         let top = r.iter().copied().fold(f32::MIN, f32::max);
         let e: Vec<f64> = r.iter().map(|x| f64::from(x - top).exp()).collect();
         let sum: f64 = e.iter().sum();
-        e.iter().map(|x| (x / sum) as f32).collect()
+        e.iter().map(|x| (x / sum) as f32 + top).collect()
     };
     let expected = v.chunks(n).flat_map(row).collect();
     Sample {

@@ -251,8 +251,8 @@ pub fn max() -> Monoid {
 pub fn argmax() -> Monoid {
     let m = MonoidBuilder::known("argmax", MonoidKind::ArgMax);
     let (v, i) = (m.field("max", LOWEST), m.field("index", POISON - 1));
-    let larger = v.a.gt(v.b) | (v.a.eq(v.b) & i.a.le(i.b));
-    let left = i.a.eq(POISON) | (i.b.ne(POISON) & larger);
+    let larger = v.a.gt(v.b).or(v.a.eq(v.b).and(i.a.le(i.b)));
+    let left = i.a.eq(POISON).or(i.b.ne(POISON).and(larger));
     let merge = vec![m.exprs.select(left, v.a, v.b).id(), m.exprs.select(left, i.a, i.b).id()];
     m.assemble(merge)
 }

@@ -152,7 +152,6 @@ operators! {
     f32: Add add Add, Sub sub Sub, Mul mul Mul, Div div Div;
     u32: Add add Add, Sub sub Sub, Mul mul Mul, Div div Div, Rem rem Rem,
          BitAnd bitand And, BitOr bitor Or, BitXor bitxor Xor, Shl shl Shl, Shr shr Shr;
-    bool: BitAnd bitand And, BitOr bitor Or;
 }
 
 impl ops::Neg for E<'_, f32> {
@@ -169,7 +168,23 @@ impl ops::Not for E<'_, bool> {
     }
 }
 
+impl<'b> E<'b, bool> {
+    /// Both; both sides are evaluated.
+    pub fn and(self, other: Self) -> Self {
+        self.binary(Binary::And, other)
+    }
+    /// Either; both sides are evaluated.
+    pub fn or(self, other: Self) -> Self {
+        self.binary(Binary::Or, other)
+    }
+}
+
 /// What may stand for a value: a handle or a constant.
+#[diagnostic::on_unimplemented(
+    message = "expected a value of type `{T}`, found `{Self}`",
+    label = "not of type `{T}`",
+    note = "convert with `as f32` or `as u32`"
+)]
 pub trait Value<'b, T> {
     /// The handle.
     fn value(self, builder: &'b Builder) -> E<'b, T>;
@@ -234,6 +249,11 @@ impl<'b, T: Elem> Elements<'b, T> {
     /// The expression: of a contribution its value, of a finished reduction the reduction.
     pub fn id(self) -> ExprId {
         self.id
+    }
+
+    /// The value of a contribution or of a merge's operand: of the element at hand.
+    pub fn at_hand(self) -> E<'b, T> {
+        E::new(self.builder, self.id)
     }
 
     /// The element at that index of a finished reduction.

@@ -113,7 +113,7 @@ fn equal_groups_of_a_plan_are_printed_once() {
     let text = plan::text(&graph, &params(ROW), &read_rows()[..1]).unwrap();
     let line = "  saxpy            saxpy[lanes]                     4 + 4            x0, x1 -> y0, y1\n";
     let expected = [
-        "14 dispatches, 3 submits, 1 waits; 5,600 bytes read, 5,600 written, 400 read back\n",
+        "14 dispatches, 3 submits, 1 wait; 5,600 bytes read, 5,600 written, 400 read back\n",
         "submitted group by group; parameters t = 100\n",
         &format!("group 0\n{}", line.repeat(2)),
         &format!("group 1\n{}", line.repeat(3)),

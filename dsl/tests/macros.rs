@@ -1,0 +1,259 @@
+//! Each kernel built twice, with the macros and with the builder, is one value; schedules likewise.
+
+use tilewright_dsl::build::{Builder, MonoidBuilder};
+use tilewright_dsl::ir::*;
+use tilewright_dsl::schedule::*;
+use tilewright_dsl::{kernel, monoid, schedule};
+
+/// y = x·Wᵀ.
+#[kernel]
+pub fn linear(w: Tensor<R, K>, x: Tensor<T, K>, y: Out<T, R>) {
+    for t in 0..T {
+        for r in 0..R {
+            y[t][r] = sum(0..K, |k| w[r][k] * x[t][k]);
+        }
+    }
+}
+
+#[test]
+fn linear_is_the_same() {
+    let b = Builder::new("linear");
+    b.doc("y = x·Wᵀ.");
+    let (w, x) = (b.input::<f32, 2>("w", ["R", "K"]), b.input::<f32, 2>("x", ["T", "K"]));
+    let y = b.output::<f32, 2>("y", ["T", "R"]);
+    b.each("t", 0, b.extent("T"), |t| {
+        b.each("r", 0, b.extent("R"), |r| {
+            y.set([t, r], b.sum("k", 0, b.extent("K"), |k| w.at([r, k]) * x.at([t, k])));
+        });
+    });
+    assert_eq!(linear(), b.finish().expect("linear"));
+}
+
+#[kernel]
+fn rmsnorm(x: Tensor<T, D>, w: Tensor<D>, y: Out<T, D>, eps: f32) {
+    for t in 0..T {
+        let s = sum(0..D, |j| x[t][j] * x[t][j]);
+        let scale = rsqrt(s / D as f32 + eps);
+        for d in 0..D {
+            y[t][d] = x[t][d] * scale * w[d];
+        }
+    }
+}
+
+#[test]
+fn rmsnorm_is_the_same() {
+    let b = Builder::new("rmsnorm");
+    let (x, w) = (b.input::<f32, 2>("x", ["T", "D"]), b.input::<f32, 1>("w", ["D"]));
+    let y = b.output::<f32, 2>("y", ["T", "D"]);
+    let eps = b.scalar::<f32>("eps");
+    let d_ = b.extent("D");
+    b.each("t", 0, b.extent("T"), |t| {
+        let s = b.name("s", b.sum("j", 0, b.extent("D"), |j| x.at([t, j]) * x.at([t, j])));
+        let scale = b.name("scale", (s / d_.to_f32() + eps).rsqrt());
+        b.each("d", 0, d_, |d| y.set([t, d], x.at([t, d]) * scale * w.at([d])));
+    });
+    assert_eq!(rmsnorm(), b.finish().expect("rmsnorm"));
+}
+
+#[kernel]
+fn softmax(x: Tensor<R, C>, y: Out<R, C>) {
+    for r in 0..R {
+        let m = max(0..C, |i| x[r][i]);
+        let s = sum(0..C, |j| exp(x[r][j] - m));
+        for c in 0..C {
+            y[r][c] = exp(x[r][c] - m) / s;
+        }
+    }
+}
+
+#[test]
+fn softmax_is_the_same() {
+    let b = Builder::new("softmax");
+    let (x, y) = (b.input::<f32, 2>("x", ["R", "C"]), b.output::<f32, 2>("y", ["R", "C"]));
+    b.each("r", 0, b.extent("R"), |r| {
+        let m = b.name("m", b.max("i", 0, b.extent("C"), |i| x.at([r, i])));
+        let s = b.name("s", b.sum("j", 0, b.extent("C"), |j| (x.at([r, j]) - m).exp()));
+        b.each("c", 0, b.extent("C"), |c| y.set([r, c], (x.at([r, c]) - m).exp() / s));
+    });
+    assert_eq!(softmax(), b.finish().expect("softmax"));
+}
+
+/// Online softmax: the largest score, the sum of weights, and the weighted sum of values.
+#[monoid]
+impl Softmax<C> {
+    const IDENTITY: Self = Self { max: LOWEST, weight: 0.0, value: |c| 0.0 };
+    fn merge(a: Self, b: Self) -> Self {
+        let m = max(a.max, b.max);
+        let wa = exp(a.max - m);
+        let wb = exp(b.max - m);
+        Self { max: m, weight: a.weight * wa + b.weight * wb, value: |c| a.value[c] * wa + b.value[c] * wb }
+    }
+}
+
+fn softmax_monoid() -> Monoid {
+    let m = MonoidBuilder::new("Softmax", Some("C"));
+    let (top, weight, value) = (m.field("max", LOWEST), m.field("weight", 0.0), m.array("value", 0.0));
+    let larger = top.a.max(top.b);
+    let (wa, wb) = ((top.a - larger).exp(), (top.b - larger).exp());
+    let merge = vec![larger.id(), (weight.a * wa + weight.b * wb).id(), (value.a * wa + value.b * wb).id()];
+    m.finish(merge).expect("the monoid is well formed")
+}
+
+#[test]
+fn the_monoid_is_the_same() {
+    assert_eq!(Softmax::monoid(), softmax_monoid());
+}
+
+#[kernel]
+fn attention(q: Tensor<T, H, D>, k: Tensor<S, G, D>, v: Tensor<S, G, D>, y: Out<T, H, D>, pos: u32, scale: f32) {
+    for t in 0..T {
+        for h in 0..H {
+            let g = h / (H / G);
+            let s = fold(0..pos + t + 1, |j| {
+                let score = sum(0..D, |i| q[t][h][i] * k[j][g][i]) * scale;
+                Softmax::<D> { max: score, weight: 1.0, value: |c| v[j][g][c] }
+            });
+            for d in 0..D {
+                y[t][h][d] = s.value[d] / s.weight;
+            }
+        }
+    }
+}
+
+#[test]
+fn attention_is_the_same() {
+    let b = Builder::new("attention");
+    let q = b.input::<f32, 3>("q", ["T", "H", "D"]);
+    let (k, v) = (b.input::<f32, 3>("k", ["S", "G", "D"]), b.input::<f32, 3>("v", ["S", "G", "D"]));
+    let y = b.output::<f32, 3>("y", ["T", "H", "D"]);
+    let (pos, scale) = (b.scalar::<u32>("pos"), b.scalar::<f32>("scale"));
+    b.each("t", 0, b.extent("T"), |t| {
+        b.each("h", 0, b.extent("H"), |h| {
+            let g = b.name("g", h / (b.extent("H") / b.extent("G")));
+            let hi = pos + t + 1;
+            let s = b.fold(&softmax_monoid(), "j", 0, hi, Some(b.extent("D")), |j, c| {
+                let c = c.expect("an array");
+                let score = b.sum("i", 0, b.extent("D"), |i| q.at([t, h, i]) * k.at([j, g, i])) * scale;
+                b.name("score", score);
+                vec![score.id(), b.f32(1.0).id(), v.at([j, g, c]).id()]
+            });
+            b.name("s", s);
+            b.each("d", 0, b.extent("D"), |d| y.set([t, h, d], s.elements(2).at(d) / s.field::<f32>(1)));
+        });
+    });
+    assert_eq!(attention(), b.finish().expect("attention"));
+    assert_eq!(attention().axes.iter().map(|a| &a.name).collect::<Vec<_>>(), ["t", "h", "j", "softmax.c", "i", "d"]);
+}
+
+#[kernel]
+fn rope(x: InOut<T, H, D>, cos: Tensor<S, P>, sin: Tensor<S, P>, pos: u32) {
+    for t in 0..T {
+        for h in 0..H {
+            for p in 0..D / 2 {
+                let half = D / 2;
+                let a = x[t][h][p];
+                let b = x[t][h][p + half];
+                let c = cos[pos + t][p];
+                let s = sin[pos + t][p];
+                x[t][h][p] = a * c - b * s;
+                x[t][h][p + D / 2] = b * c + a * s;
+            }
+        }
+    }
+}
+
+#[test]
+fn rope_is_well_formed() {
+    assert_eq!(rope().tensors[0].role, Role::InOut);
+}
+
+#[kernel]
+fn embedding(ids: Tensor<u32, T>, table: Tensor<V, D>, y: Out<T, D>) {
+    for t in 0..T {
+        for d in 0..D {
+            y[t][d] = table[ids[t]][d];
+        }
+    }
+}
+
+#[kernel]
+fn greedy(logits: Tensor<T, V>, token: Out<u32, T>) {
+    for t in 0..T {
+        token[t] = argmax(0..V, |v| logits[t][v]);
+    }
+}
+
+#[kernel]
+fn forms(x: Tensor<N>, ids: Tensor<u32, N>, y: Out<N>, z: Out<u32, N>, n: u32) {
+    for i in 0..N {
+        let double = |c| x[c] * 2.0;
+        let pair = |c, d| double[c] + x[d];
+        y[i] = if i >= 1 && !(i == n) || x[i] < LOWEST {
+            min(double[i], 1.0)
+        } else if i > 3 {
+            pair[i][0]
+        } else {
+            -abs(x[i])
+        };
+        z[i] = (ids[i] ^ bits(x[i])) % (1 << 3) & u32::MAX | floor(x[i]) as u32 >> 1;
+    }
+}
+
+#[test]
+fn all_forms_are_well_formed() {
+    for kernel in [embedding(), greedy(), forms()] {
+        assert!(kernel.exprs.len() > 3);
+    }
+}
+
+schedule! {
+    /// Thirty-two lanes a row.
+    pub coalesced for linear {
+        workgroup 64;
+        t: grid;
+        r: grid, lanes(2), unroll(4);
+        k: serial as ko, lanes(32), vector(4);
+        stage x at ko: workgroup;
+        store w: f16;
+    }
+}
+
+schedule! {
+    /// The same lanes.
+    pub subgroup for linear from coalesced {
+        r: grid(2), lanes(4);
+        fold k: subgroup;
+        tail k: exact;
+        stage w at ko: registers;
+    }
+}
+
+schedule! {
+    fused for "norm_linear" {
+        norm.j: lanes(64);
+        compute norm.s at linear.t: workgroup;
+        compute norm.z at linear.t;
+    }
+}
+
+#[test]
+fn schedules_are_values() {
+    let level = |kind, size| Level { kind, size, name: None };
+    let s = coalesced();
+    assert_eq!((s.name.as_str(), s.kernel.as_str(), s.workgroup), ("coalesced", "linear", Some(64)));
+    assert_eq!(s.levels("t"), Some(&[level(LevelKind::Grid, None)][..]));
+    assert_eq!(s.levels("k").map(|l| l[0].name.as_deref()), Some(Some("ko")));
+    assert!(s.origin.file.ends_with("macros.rs"));
+    let d = subgroup();
+    assert_eq!(d.axes.iter().map(|a| a.axis.as_str()).collect::<Vec<_>>(), ["t", "r", "k"]);
+    assert_eq!(d.levels("r"), Some(&[level(LevelKind::Grid, Some(2)), level(LevelKind::Lanes, Some(4))][..]));
+    assert_eq!(
+        (d.fold("k"), d.tail("k"), d.storage("w"), d.stages.len()),
+        (Fold::Subgroup, Tail::Exact, Storage::F16, 2)
+    );
+    let f = fused();
+    assert_eq!(
+        (f.kernel.as_str(), f.computes[0].place, f.computes[1].place),
+        ("norm_linear", Place::Workgroup, Place::Registers)
+    );
+}

@@ -27,6 +27,7 @@ use error::CliError;
 
 /// Runs the command line of this process; the program's whole `main`.
 pub fn main() -> ExitCode {
+    quiet_loader();
     let args = Args::parse();
     let done = match &args.command {
         Command::Generate(args) => generate::run(args),
@@ -46,3 +47,16 @@ pub fn main() -> ExitCode {
         }
     }
 }
+
+/// Without a desktop, Mesa's device-select layer for Vulkan complains about `XDG_RUNTIME_DIR` on stderr each time it is loaded. It
+/// only reorders adapters, which are put in order here anyway.
+#[cfg(target_os = "linux")]
+fn quiet_loader() {
+    if std::env::var_os("XDG_RUNTIME_DIR").is_none() {
+        // SAFETY: this is the first statement of the program's only thread.
+        unsafe { std::env::set_var("NODEVICE_SELECT", "1") };
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn quiet_loader() {}

@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
+use tilewright_codegen::shape::Extent;
 use tilewright_runtime::{AdapterChoice, TargetSpec};
 
 use crate::checkpoint::Dtype;
@@ -16,11 +17,16 @@ use crate::tiers;
 
 const OVERVIEW: &str = "\
 Examples:
-  tilewright generate \"The capital of France is\"            the bundled model, which needs nothing else
-  tilewright generate --model ~/Qwen2.5-0.5B-Instruct --chat \"What is a monad?\"
-  tilewright bench --tiers 0..6                             what each optimisation tier is worth here
-  tilewright shaders show linear --schedule coalesced       the shader that a schedule gives
-  tilewright doctor                                         which GPU is used, and what it can do
+  Let the bundled model write, which needs nothing else:
+    tilewright generate \"The capital of France is\"
+  Ask a model of your own:
+    tilewright generate --model ~/Qwen2.5-0.5B-Instruct --chat \"What is a monad?\"
+  See what each optimisation tier is worth here:
+    tilewright bench --tiers 0..6
+  Read the shader that a schedule gives:
+    tilewright shaders show linear --schedule coalesced
+  See which GPU is used, and what it can do:
+    tilewright doctor
 
 Exit codes: 0 done, 1 failed, 2 the command line is wrong, 130 interrupted.";
 
@@ -103,21 +109,25 @@ pub struct TierArgs {
 
 const GENERATE: &str = "\
 Examples:
-  tilewright generate \"Once upon a time\" --max-tokens 64
-  tilewright generate --temperature 0 \"The capital of France is\"     greedy: the same text every time
-  echo \"Tell me a joke\" | tilewright generate --chat -               the prompt from stdin, less one newline at its end
-  tilewright generate --ids 286,297,283,2113,272 --json              no tokenizer needed; everything as one JSON object
-  tilewright generate --tier 0 --verbose \"Hello\"                     the slowest tier, and what it costs a token
+  Greedy, the same text every time:
+    tilewright generate --temperature 0 \"The capital of France is\"
+  The prompt from stdin, less one newline at its end:
+    echo \"Tell me a joke\" | tilewright generate --chat -
+  Token ids, which need no tokenizer, and the result as JSON:
+    tilewright generate --ids 286,297,283,2113,272 --json
+  The slowest tier, and what it costs a token:
+    tilewright generate --tier 0 --verbose \"Hello\"
 
-Text goes to stdout, everything else to stderr. Sampling settings that are not given come from the model's
-generation_config.json. Ctrl-C stops and keeps what is there.";
+Text goes to stdout, everything else to stderr. Sampling settings that are not given
+come from the model's generation_config.json, except that --temperature 0 alone means
+the best token each time, with no penalty. Ctrl-C stops and keeps what is there.";
 
 /// `generate`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = GENERATE)]
 pub struct GenerateArgs {
     /// The text to continue, or `-` to read it from stdin
-    #[arg(value_name = "PROMPT", required_unless_present = "ids", conflicts_with = "ids")]
+    #[arg(value_name = "PROMPT", conflicts_with = "ids")]
     pub prompt: Option<OsString>,
 
     /// Token ids instead of text, separated by commas; works without a tokenizer
@@ -185,9 +195,9 @@ pub struct GenerateArgs {
 const LOGITS: &str = "\
 Example:
   tilewright logits --model DIR --ids 9707,11,1879 --output logits.safetensors
-  python -c \"from safetensors.numpy import load_file; print(load_file('logits.safetensors')['logits'].argmax())\"
 
-The file holds one f32 tensor `logits`: [V] for the last position, or [T, V] with --all. No tokenizer is needed.";
+The file holds one f32 tensor `logits`: [V] for the last position, or [T, V] with --all.
+No tokenizer is needed.";
 
 /// `logits`.
 #[derive(Debug, clap::Args)]
@@ -224,13 +234,17 @@ pub struct LogitsArgs {
 
 const BENCH: &str = "\
 Examples:
-  tilewright bench                                         every tier on the bundled model
-  tilewright bench --model DIR --tiers 0,6 --prompt-tokens 512 --generate 128
-  tilewright bench --model DIR --report docs/tiers.md      what each tier changes, costs and gains, as a document
+  Every tier on the bundled model:
+    tilewright bench
+  Two tiers on another, as a table for a pull request:
+    tilewright bench --model DIR --tiers 0,6 --prompt-tokens 512 --generate 128 --markdown
+  What each tier changes, costs and gains, as a document:
+    tilewright bench --model DIR --report docs/tiers.md
 
-Always greedy, on token ids that depend on nothing but their number. Each tier warms up once, then runs --runs times; speeds
-are tokens a second: the median, and the least and the most. Each tier's tokens are held against tier 0's: they may differ
-only where tier 0's best two logits are closer than rounding can tell.";
+Always greedy, on token ids that depend on nothing but their number. Each tier warms up
+once, then runs --runs times; speeds are tokens a second: the median, and the least and
+the most. Each tier's tokens are held against tier 0's: they may differ only where the
+logits are closer than rounding can tell.";
 
 /// `bench`.
 #[derive(Debug, clap::Args)]
@@ -284,8 +298,8 @@ pub struct BenchArgs {
 
 /// `synth`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  tilewright synth --preset qwen2.5-0.5b --dtype bf16 --seed 0 /tmp/half-billion\n\nThe model \
-    has no meaning, only the shape and the speed of the real one. Its weights are exact in each dtype.")]
+#[command(after_help = "Example:\n  tilewright synth --preset qwen2.5-0.5b --dtype bf16 --seed 0 /tmp/half-billion\n\nThe \
+    model has no meaning, only the shape and the speed of the real one. Its weights are exact\nin each dtype.")]
 pub struct SynthArgs {
     /// The shape
     #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(PRESETS))]
@@ -311,7 +325,7 @@ pub enum ShadersCommand {
     List,
     /// The text that a kernel becomes by a schedule
     #[command(after_help = "Examples:\n  tilewright shaders show linear\n  tilewright shaders show linear --schedule \
-        coalesced --shape t=1,r=896,k=896 --target loops")]
+        coalesced --shape r=4864,k=896 --target loops\n  tilewright shaders show linear --schedules mine.txt --schedule mine")]
     Show(ShowArgs),
 }
 
@@ -326,7 +340,12 @@ pub struct ShowArgs {
     #[arg(long, value_name = "NAME", default_value = "empty")]
     pub schedule: String,
 
-    /// Extents by name, in any case; those that are not given are the bundled model's
+    /// Schedules from a file, beside those of the kernel
+    #[arg(long, value_name = "FILE")]
+    pub schedules: Option<PathBuf>,
+
+    /// Extents by name, in any case: `r=896` fixes one, `t<=64` leaves it to run time; those that are not given are those of
+    /// Qwen2.5-0.5B when it decodes
     #[arg(long, value_name = "r=896,k=896", value_parser = shape, default_value = "")]
     pub shape: ShapeArg,
 
@@ -412,7 +431,7 @@ pub struct TierList(pub Vec<usize>);
 
 /// Extents by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ShapeArg(pub Vec<(String, u32)>);
+pub struct ShapeArg(pub Vec<(String, Extent)>);
 
 fn adapter(text: &str) -> Result<AdapterChoice, String> {
     text.parse().map_err(|e| match e {})
@@ -468,18 +487,24 @@ fn tier_list(text: &str) -> Result<TierList, String> {
 }
 
 fn shape(text: &str) -> Result<ShapeArg, String> {
-    let mut extents: Vec<(String, u32)> = Vec::new();
+    let mut extents: Vec<(String, Extent)> = Vec::new();
     for item in text.split(',').map(str::trim).filter(|item| !item.is_empty()) {
-        let extent = item.split_once('=').and_then(|(name, n)| Some((name.trim(), n.trim().parse::<u32>().ok()?)));
-        let (name, n) = extent
-            .filter(|(_, n)| *n > 0)
-            .ok_or_else(|| format!("`{item}` is not an extent; expected NAME=NUMBER with a number over 0"))?;
+        let (name, extent) = extent(item)
+            .ok_or_else(|| format!("`{item}` is not an extent; expected NAME=NUMBER or NAME<=NUMBER with a number over 0"))?;
         if extents.iter().any(|(known, _)| known.eq_ignore_ascii_case(name)) {
             return Err(format!("`{name}` is given twice"));
         }
-        extents.push((name.to_string(), n));
+        extents.push((name.to_string(), extent));
     }
     Ok(ShapeArg(extents))
+}
+
+fn extent(item: &str) -> Option<(&str, Extent)> {
+    let number = |n: &str| n.trim().parse::<u32>().ok().filter(|n| *n > 0);
+    match item.split_once("<=") {
+        Some((name, n)) => Some((name.trim(), Extent::Param { capacity: number(n)? })),
+        None => item.split_once('=').and_then(|(name, n)| Some((name.trim(), Extent::Fixed(number(n)?)))),
+    }
 }
 
 #[cfg(test)]
@@ -505,9 +530,10 @@ mod tests {
 
     #[test]
     fn extents() {
-        assert_eq!(shape("r=896, K=64").unwrap().0, [("r".into(), 896), ("K".into(), 64)]);
+        let (r, t) = (Extent::Fixed(896), Extent::Param { capacity: 64 });
+        assert_eq!(shape("r=896, T <= 64").unwrap().0, [("r".into(), r), ("T".into(), t)]);
         assert_eq!(shape("").unwrap().0, []);
-        for (wrong, says) in [("r", "NAME=NUMBER"), ("r=0", "over 0"), ("r=x", "NAME=NUMBER"), ("r=1,R=2", "twice")] {
+        for (wrong, says) in [("r", "NAME=NUMBER"), ("r=0", "over 0"), ("r=x", "NAME=NUMBER"), ("r<=0", "over 0"), ("r=1,R=2", "twice")] {
             assert!(shape(wrong).unwrap_err().contains(says), "{wrong}");
         }
     }

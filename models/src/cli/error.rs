@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use tilewright_codegen::CompileError;
+use tilewright_dsl::schedule::SyntaxError;
 use tilewright_runtime::RuntimeError;
 
 use super::output;
@@ -78,13 +79,8 @@ pub enum CliError {
     },
 
     /// A schedule file that is wrong.
-    #[error("--schedules {path}: {reason}")]
-    Schedules {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it, and where.
-        reason: String,
-    },
+    #[error("--schedules {0}")]
+    Schedules(#[from] SyntaxError),
 
     /// A file that cannot be read.
     #[error("cannot read {path}")]
@@ -160,7 +156,11 @@ impl CliError {
     pub fn print(&self) {
         match self {
             CliError::Interrupted => output::note("interrupted"),
-            _ => output::labelled("error", "31", &self.text()),
+            _ => {
+                let text = self.text();
+                // Rendered schedule errors begin with the word already.
+                output::labelled("error", "31", text.strip_prefix("error: ").unwrap_or(&text));
+            }
         }
     }
 

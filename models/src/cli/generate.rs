@@ -207,7 +207,9 @@ fn sampling(args: &GenerateArgs, mut settings: SamplingParams) -> SamplingParams
     settings.temperature = args.temperature.unwrap_or(settings.temperature);
     settings.top_k = args.top_k.unwrap_or(settings.top_k);
     settings.top_p = args.top_p.unwrap_or(settings.top_p);
-    settings.repetition_penalty = args.repetition_penalty.unwrap_or(settings.repetition_penalty);
+    // Whoever asks for the best token each time means the best logit; the file's penalty belongs to the file's sampling.
+    let penalty = if args.temperature == Some(0.0) { 1.0 } else { settings.repetition_penalty };
+    settings.repetition_penalty = args.repetition_penalty.unwrap_or(penalty);
     settings
 }
 

@@ -3,10 +3,10 @@
 //! The rule: everything that can be refused is refused before the weights go up: the configuration first, then the tokenizer,
 //! the prompt, the weights' headers, the device. Absent: any choice of tier or memory, which is the engine's.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use tilewright_dsl::schedule::Schedule;
+use tilewright_dsl::schedule::{Schedule, parse_file};
 
 use super::args::{EngineArgs, Ids, ModelArgs};
 use super::error::CliError;
@@ -105,7 +105,7 @@ pub fn options(args: &EngineArgs, tier: TierChoice, context: usize) -> Result<En
         backend: args.backend.into(),
         adapter: args.device.adapter.clone().unwrap_or_default(),
         target: args.device.target.clone(),
-        schedules: schedules(args)?,
+        schedules: schedules(args.schedules.as_deref())?,
         context: Some(u32::try_from(context).unwrap_or(u32::MAX)),
         profile: false,
         plain_argmax: false,
@@ -113,12 +113,11 @@ pub fn options(args: &EngineArgs, tier: TierChoice, context: usize) -> Result<En
     })
 }
 
-/// The schedules of `--schedules`.
-fn schedules(args: &EngineArgs) -> Result<Vec<Schedule>, CliError> {
-    let Some(path) = &args.schedules else {
+/// The schedules of a file.
+pub fn schedules(path: Option<&Path>) -> Result<Vec<Schedule>, CliError> {
+    let Some(path) = path else {
         return Ok(Vec::new());
     };
-    let text = std::fs::read_to_string(path).map_err(|source| CliError::Read { path: path.clone(), source })?;
-    tilewright_dsl::schedule::parse_file(&path.display().to_string(), &text)
-        .map_err(|e| CliError::Schedules { path: path.clone(), reason: e.to_string() })
+    let text = std::fs::read_to_string(path).map_err(|source| CliError::Read { path: path.into(), source })?;
+    Ok(parse_file(&path.display().to_string(), &text)?)
 }

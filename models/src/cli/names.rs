@@ -1,10 +1,10 @@
 //! The nearest of some names to one that does not exist.
 
 /// `; did you mean ...?` for a name that is close to one that exists, and the names that exist.
-pub fn suggest(asked: &str, known: &[&str]) -> String {
+pub fn suggest(asked: &str, known: &[String]) -> String {
     let nearest = known.iter().map(|name| (distance(asked, name), name)).min();
     match nearest {
-        Some((d, name)) if d <= asked.len().div_ceil(3) => format!("did you mean `{name}`? there are {}", known.join(", ")),
+        Some((d, name)) if d < asked.len() && d <= asked.len().div_ceil(3) => format!("did you mean `{name}`? there are {}", known.join(", ")),
         _ => format!("there are {}", known.join(", ")),
     }
 }
@@ -39,7 +39,7 @@ mod tests {
 
     #[test]
     fn only_near_names_are_suggested() {
-        let known = ["linear", "rmsnorm"];
+        let known = ["linear", "rmsnorm"].map(String::from);
         assert_eq!(suggest("linaer", &known), "did you mean `linear`? there are linear, rmsnorm");
         assert_eq!(suggest("softmax", &known), "there are linear, rmsnorm");
     }

@@ -38,7 +38,8 @@ impl Prompt {
             return Ok(Prompt { ids: ids.0.clone(), tokenizer, eos_ids });
         }
 
-        let text = text_of(args.prompt.as_deref().unwrap_or_default())?;
+        let prompt = args.prompt.as_deref().ok_or_else(|| empty("there is no PROMPT and no --ids"))?;
+        let text = text_of(prompt)?;
         let tokenizer = Tokenizer::open(&folder.dir, &folder.config)?;
         let text = if args.chat { chat(args, folder, &text)? } else { text };
         let ids = tokenizer.encode(&text)?;

@@ -53,7 +53,10 @@ pub fn all() -> Vec<Entry> {
         entry(bias::bias(), vec![bias::naive()]),
         entry(rope::rope(), vec![rope::naive()]),
         entry(kv_append::kv_append(), vec![kv_append::naive()]),
-        entry(attention_stats::attention_stats(), vec![attention_stats::naive(), attention_stats::positions()]),
+        entry(
+            attention_stats::attention_stats(),
+            vec![attention_stats::naive(), attention_stats::positions(), attention_stats::subgroup()],
+        ),
         entry(attention_values::attention_values(), vec![attention_values::naive(), attention_values::columns()]),
         entry(
             attention::attention(),

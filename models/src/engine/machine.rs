@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use tilewright_runtime::plan::Counters;
 use tilewright_runtime::{
     BufferDecl, BufferId, Buffers, Device, Executor, Graph, Params, Profile, Read, copy_bandwidth,
 };
@@ -125,6 +126,14 @@ impl Machine {
                 Ok(())
             }
             Machine::Cpu(cpu) => cpu.run(&graph, params),
+        }
+    }
+
+    /// What the last decode step did.
+    pub fn counted(&self) -> Option<Counters> {
+        match self {
+            Machine::Gpu(gpu) => Some(gpu.stages[Stage::Decode as usize].counted()),
+            Machine::Cpu(_) => None,
         }
     }
 

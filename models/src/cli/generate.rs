@@ -217,7 +217,7 @@ fn settings(s: &SamplingParams) -> String {
     if s.is_plain_argmax() {
         return format!("greedy; seed {} (unused)", s.seed);
     }
-    let penalty = format!("repetition penalty {}; the logits of each token are read back", s.repetition_penalty);
+    let penalty = format!("repetition penalty {}", s.repetition_penalty);
     if s.temperature == 0.0 {
         return format!("greedy, {penalty}; seed {} (unused)", s.seed);
     }

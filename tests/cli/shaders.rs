@@ -1,0 +1,56 @@
+//! Kernels and schedules by name.
+
+use crate::run::{path, run};
+
+#[test]
+fn every_kernel_and_schedule_that_is_listed_can_be_shown() {
+    let text = run(&["shaders", "list"]).ok();
+    let mut kernel = "";
+    let mut shown = 0;
+    for line in text.lines() {
+        match line.strip_prefix("  ") {
+            None => kernel = line.split(' ').next().unwrap(),
+            Some("empty") => {}
+            Some(schedule) => {
+                let args = ["shaders", "show", kernel, "--schedule", schedule, "--shape", "v=512,p=64,t<=64"];
+                let args = if kernel == "attention" { &args[..5] } else { &args[..] };
+                let args = if ["embedding", "argmax", "attention_stats"].contains(&kernel) { args } else { &args[..5] };
+                let shader = run(args).ok();
+                assert!(shader.starts_with(&format!("// kernel {kernel}, shape ")), "{shader}");
+                shown += 1;
+            }
+        }
+    }
+    assert!(shown >= 25, "only {shown} in: {text}");
+}
+
+#[test]
+fn three_texts_of_one_shader() {
+    let show = |rest: &[&str]| run(&[&["shaders", "show", "linear", "--schedule", "subgroup"], rest].concat()).ok();
+    let native = show(&["--shape", "r=100,k=64"]);
+    assert!(native.contains("K = 64, R = 100, T = 1"), "{native}");
+    let web = show(&["--target", "wgsl-web"]);
+    assert!(web.contains("enable subgroups;") && !native.contains("enable subgroups;"), "{web}");
+    let loops = show(&["--target", "loops"]);
+    assert!(loops.contains("linear: workgroup 64") && !loops.contains('@'), "{loops}");
+}
+
+#[test]
+fn unknown_names_get_the_nearest() {
+    run(&["shaders", "show", "linaer"]).fails(2, &["no kernel `linaer`", "did you mean `linear`?", "rmsnorm"]);
+    run(&["shaders", "show", "linear", "--schedule", "coalesed"])
+        .fails(2, &["no schedule `coalesed`", "did you mean `coalesced`?"]);
+    run(&["shaders", "show", "linear", "--shape", "q=1"]).fails(2, &["--shape", "`q`", "there are R, K, T"]);
+    run(&["shaders", "show", "linear", "--shape", "r=0"]).fails(2, &["--shape", "`r=0`", "over 0"]);
+}
+
+#[test]
+fn a_schedule_of_ones_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("mine.txt");
+    std::fs::write(&file, "schedule mine for linear {\n    t: grid;\n    r: grid;\n    k: serial, lanes(16);\n}\n").unwrap();
+    let show = || run(&["shaders", "show", "linear", "--schedules", path(&file), "--schedule", "mine"]);
+    assert!(show().ok().contains("schedule mine"));
+    std::fs::write(&file, "schedule mine for linear {\n    t: grid;\n    r: grid;\n    k: serial, lanes(48);\n}\n").unwrap();
+    show().fails(1, &["48", "k", "mine"]);
+}

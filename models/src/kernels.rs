@@ -35,10 +35,7 @@ pub fn all() -> Vec<Entry> {
     let entry = |kernel: Kernel, schedules: Vec<Schedule>| Entry { kernel, schedules };
     vec![
         entry(embedding::embedding(), vec![embedding::naive()]),
-        entry(
-            rmsnorm::rmsnorm(),
-            vec![rmsnorm::naive(), rmsnorm::row(), rmsnorm::wide(), rmsnorm::subgroup()],
-        ),
+        entry(rmsnorm::rmsnorm(), vec![rmsnorm::naive(), rmsnorm::row(), rmsnorm::wide(), rmsnorm::subgroup()]),
         entry(
             linear::linear(),
             vec![
@@ -54,14 +51,8 @@ pub fn all() -> Vec<Entry> {
         entry(bias::bias(), vec![bias::naive()]),
         entry(rope::rope(), vec![rope::naive()]),
         entry(kv_append::kv_append(), vec![kv_append::naive()]),
-        entry(
-            attention_stats::attention_stats(),
-            vec![attention_stats::naive(), attention_stats::positions()],
-        ),
-        entry(
-            attention_values::attention_values(),
-            vec![attention_values::naive(), attention_values::columns()],
-        ),
+        entry(attention_stats::attention_stats(), vec![attention_stats::naive(), attention_stats::positions()]),
+        entry(attention_values::attention_values(), vec![attention_values::naive(), attention_values::columns()]),
         entry(
             attention::attention(),
             vec![
@@ -75,10 +66,7 @@ pub fn all() -> Vec<Entry> {
         entry(silu::silu(), vec![silu::naive()]),
         entry(mul::mul(), vec![mul::naive()]),
         entry(residual::residual(), vec![residual::naive()]),
-        entry(
-            argmax::argmax(),
-            vec![argmax::naive(), argmax::tree(), argmax::vectors(), argmax::subgroup()],
-        ),
+        entry(argmax::argmax(), vec![argmax::naive(), argmax::tree(), argmax::vectors(), argmax::subgroup()]),
     ]
 }
 

@@ -6,7 +6,7 @@
 
 use std::sync::LazyLock;
 
-use tilewright_dsl::schedule::{Level, LevelKind, Schedule, Storage};
+use tilewright_dsl::schedule::{Schedule, Storage};
 use tilewright_runtime::Submission;
 
 use crate::kernels::{
@@ -101,42 +101,18 @@ pub fn changed_lines(tier: &Tier) -> Vec<String> {
     let mut lines = Vec::new();
     for new in &tier.schedules {
         for (phase, schedule) in [("prefill", &new.prefill), ("decode", &new.decode)] {
-            let known = before.schedules.iter().any(|p| p.prefill == *schedule || p.decode == *schedule);
-            if known {
+            if before.schedules.iter().any(|p| p.prefill == *schedule || p.decode == *schedule) {
                 continue;
             }
-            for levels in &schedule.axes {
-                let words: Vec<_> = levels.levels.iter().map(level).collect();
-                lines.push(format!("{} ({phase}): {}: {}", schedule.kernel, levels.axis, words.join(", ")));
-            }
-            lines.extend(
-                schedule.stages.iter().map(|s| format!("{} ({phase}): stage {} at {}", schedule.kernel, s.tensor, s.at)),
-            );
-            lines.extend(
-                schedule
-                    .computes
-                    .iter()
-                    .map(|c| format!("{} ({phase}): compute {} at {}", schedule.kernel, c.value, c.at)),
-            );
+            let text = schedule.to_string();
+            let inner = text.lines().map(str::trim).filter(|l| l.ends_with(';'));
+            lines.extend(inner.map(|line| format!("{} [{}] ({phase}): {line}", schedule.kernel, schedule.name)));
         }
     }
     if tier.weights != before.weights {
-        lines.push("embedding, linear: store w: f16".into());
+        lines.push("embedding, linear: store w: f16;".into());
     }
     lines
-}
-
-fn level(level: &Level) -> String {
-    let kind = match level.kind {
-        LevelKind::Grid => "grid",
-        LevelKind::Serial => "serial",
-        LevelKind::Lanes => "lanes",
-        LevelKind::Unroll => "unroll",
-        LevelKind::Vector => "vector",
-    };
-    let size = level.size.map_or(String::new(), |n| format!("({n})"));
-    let name = level.name.as_ref().map_or(String::new(), |n| format!(" as {n}"));
-    format!("{kind}{size}{name}")
 }
 
 static TIERS: LazyLock<Vec<Tier>> = LazyLock::new(|| {
@@ -222,5 +198,6 @@ static TIERS: LazyLock<Vec<Tier>> = LazyLock::new(|| {
         device_argmax: true,
         ..norms.clone().with(vec![Phases::both(argmax::tree())])
     };
-    vec![naive, batched, half, cooperative, single_pass, norms, argmax]
+    let all = [naive, batched, half, cooperative, single_pass, norms, argmax];
+    all.into_iter().enumerate().map(|(number, tier)| Tier { number, ..tier }).collect()
 });

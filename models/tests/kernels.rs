@@ -27,14 +27,30 @@ fn all_schedules_compile() {
         for schedule in &entry.schedules {
             for prefill in [false, true] {
                 for head_dim in [32, 48, 64, 128] {
-                    let narrow = schedule.levels("softmax.c").is_some_and(|l| l.iter().filter_map(|l| l.size).product::<u32>() < head_dim);
-                    if narrow { continue }
+                    let narrow = schedule
+                        .levels("softmax.c")
+                        .is_some_and(|l| l.iter().filter_map(|l| l.size).product::<u32>() < head_dim);
+                    if narrow {
+                        continue;
+                    }
                     let shape = shape(prefill, head_dim);
                     let name = format!("{} {} {shape}", entry.kernel.name, schedule.name);
                     let program = compile(&entry.kernel, schedule, &shape, &Target::webgpu_subgroups());
-                    let program = match program { Ok(p) => p, Err(e) => { println!("{name}: {e}"); continue } };
-                    println!("{name}: {} lanes, {} lines", program.shaders[0].loops.workgroup, program.shaders[0].wgsl.lines().count());
-                    if program.shaders.iter().any(|s| s.subgroups) { subgroups += 1; }
+                    let program = match program {
+                        Ok(p) => p,
+                        Err(e) => {
+                            println!("{name}: {e}");
+                            continue;
+                        }
+                    };
+                    println!(
+                        "{name}: {} lanes, {} lines",
+                        program.shaders[0].loops.workgroup,
+                        program.shaders[0].wgsl.lines().count()
+                    );
+                    if program.shaders.iter().any(|s| s.subgroups) {
+                        subgroups += 1;
+                    }
                 }
             }
         }

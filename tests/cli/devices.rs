@@ -21,7 +21,8 @@ fn no_adapter_at_all() {
     for args in [&["generate", "hi"][..], &["bench"], &["logits", "--ids", "1", "--output", "/dev/null"]] {
         without_driver(args).fails(1, &["no GPU adapter found", "mesa-vulkan-drivers", "--backend interp"]);
     }
-    let told_to = ["generate", "--backend", "interp", "--temperature", "0", "--max-tokens", "2", "The capital of France is"];
+    let told_to =
+        ["generate", "--backend", "interp", "--temperature", "0", "--max-tokens", "2", "The capital of France is"];
     assert_eq!(without_driver(&told_to).ok(), " Paris.\n");
 }
 
@@ -31,7 +32,9 @@ fn doctor_goes_on_without_an_adapter() {
     let model = crate::run::bundled();
     let ran = without_driver(&["doctor", "--model", crate::run::path(&model)]);
     assert_eq!(ran.code, Some(1));
-    for part in ["wrong: no GPU adapter found", "all tensors there", "4082 <|im_end|>", "plan on the least WebGPU device"] {
+    for part in
+        ["wrong: no GPU adapter found", "all tensors there", "4082 <|im_end|>", "plan on the least WebGPU device"]
+    {
         assert!(ran.stdout.contains(part), "no {part:?} in: {}", ran.stdout);
     }
     assert!(ran.stderr.contains("one check failed"), "{}", ran.stderr);
@@ -41,7 +44,9 @@ fn doctor_goes_on_without_an_adapter() {
 fn doctor_tells_what_there_is() {
     let model = crate::run::bundled();
     let text = run(&["doctor", "--model", crate::run::path(&model)]).ok();
-    for part in ["0: ", "chosen: ", "workgroup memory", "GB/s", "6 layers", "chat template: the model's own", "tier 6", "total"] {
+    for part in
+        ["0: ", "chosen: ", "workgroup memory", "GB/s", "6 layers", "chat template: the model's own", "tier 6", "total"]
+    {
         assert!(text.contains(part), "no {part:?} in: {text}");
     }
 }

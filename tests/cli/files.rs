@@ -68,7 +68,8 @@ fn a_header_longer_than_the_file() {
     bytes[..8].copy_from_slice(&(1u64 << 40).to_le_bytes());
     fs::write(&file, &bytes).unwrap();
     let expected = (1u64 << 40).to_string();
-    generate(model.path()).fails(1, &["model.safetensors", &expected, &bytes.len().to_string(), "expected a safetensors file"]);
+    generate(model.path())
+        .fails(1, &["model.safetensors", &expected, &bytes.len().to_string(), "expected a safetensors file"]);
 }
 
 #[test]
@@ -171,7 +172,8 @@ fn quantised_checkpoints() {
         edit(&model.path().join("config.json"), |c| {
             c["quantization_config"] = json!({ "quant_method": method, "bits": 4 });
         });
-        generate(model.path()).fails(1, &["config.json", &method.to_uppercase(), "expected bf16, f16 or f32", "base model"]);
+        generate(model.path())
+            .fails(1, &["config.json", &method.to_uppercase(), "expected bf16, f16 or f32", "base model"]);
     }
     let model = small_model();
     let file = model.path().join("model.safetensors");
@@ -196,7 +198,7 @@ fn schedule_files() {
     let generate = || run(&["generate", "--backend", "interp", "--schedules", path(&file), "hi"]);
     generate().fails(1, &["mine.txt", "cannot read"]);
     fs::write(&file, "schedule mine for linear {\n    r grid;\n}\n").unwrap();
-    generate().fails(1, &["mine.txt:2:7", "expected", "found"]);
+    generate().fails(1, &["mine.txt:2:5", "expected", "found"]);
     fs::write(&file, "schedule mine for lienar {\n    r: grid;\n}\n").unwrap();
     generate().fails(1, &["lienar", "mine"]);
     fs::write(&file, "schedule mine for linear {\n    q: grid;\n}\n").unwrap();

@@ -103,7 +103,10 @@ fn a_text_ends_for_a_reason() {
     assert_eq!((length["finish_reason"].as_str(), length["token_ids"].as_array().unwrap().len()), (Some("length"), 3));
     // A context of 7 holds the 5 of the prompt and 2 more; the token after them is known and has no place.
     let context = greedy(&["--json", "--context", "7", "The capital of France is"]).json();
-    assert_eq!((context["finish_reason"].as_str(), context["token_ids"].as_array().unwrap().len()), (Some("context"), 3));
+    assert_eq!(
+        (context["finish_reason"].as_str(), context["token_ids"].as_array().unwrap().len()),
+        (Some("context"), 3)
+    );
     assert_eq!(context["token_ids"], length["token_ids"]);
     let full = greedy(&["--json", "--context", "5", "The capital of France is"]).json();
     assert_eq!((full["finish_reason"].as_str(), full["token_ids"].as_array().unwrap().len()), (Some("context"), 1));
@@ -114,7 +117,20 @@ fn a_text_ends_for_a_reason() {
 #[test]
 fn a_seed_repeats_a_text() {
     let text = |seed: &str| {
-        let args = ["--temperature", "1.5", "--top-k", "0", "--top-p", "1", "--seed", seed, "--max-tokens", "12", "--json", "Once"];
+        let args = [
+            "--temperature",
+            "1.5",
+            "--top-k",
+            "0",
+            "--top-p",
+            "1",
+            "--seed",
+            seed,
+            "--max-tokens",
+            "12",
+            "--json",
+            "Once",
+        ];
         let out = interpreted("generate", &bundled(), &args).json();
         assert_eq!(out["seed"].to_string(), seed);
         out["token_ids"].clone()
@@ -127,7 +143,14 @@ fn a_seed_repeats_a_text() {
 fn a_seed_is_told_where_none_was_given() {
     let verbose = interpreted("generate", &bundled(), &["--verbose", "--max-tokens", "1", "Once"]);
     assert_eq!(verbose.code, Some(0));
-    for part in ["seed ", "temperature 0.7, top-k 20, top-p 0.8", "tier: ", "memory", "4082 <|im_end|>, 4080 <|endoftext|>", "dispatches"] {
+    for part in [
+        "seed ",
+        "temperature 0.7, top-k 20, top-p 0.8",
+        "tier: ",
+        "memory",
+        "4082 <|im_end|>, 4080 <|endoftext|>",
+        "dispatches",
+    ] {
         assert!(verbose.stderr.contains(part), "no {part:?} in: {}", verbose.stderr);
     }
     let seed = || interpreted("generate", &bundled(), &["--json", "--max-tokens", "1", "Once"]).json()["seed"].clone();
@@ -150,7 +173,7 @@ fn ids_need_no_tokenizer() {
 fn schedules_of_a_file_take_the_place_of_the_tiers() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("mine.txt");
-    std::fs::write(&file, "schedule mine for silu {\n    t: grid;\n    d: grid, lanes(32);\n}\n").unwrap();
+    std::fs::write(&file, "schedule mine for silu {\n    t: grid;\n    i: grid, lanes(32);\n}\n").unwrap();
     let args = ["--schedules", path(&file), "--max-tokens", "8", "--json", "The capital of France is"];
     let out = greedy(&args).json();
     let expected: Vec<Value> = case("ascii_capital")["greedy_ids"].as_array().unwrap()[..8].to_vec();

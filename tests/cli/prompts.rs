@@ -53,7 +53,7 @@ fn one_newline_at_the_end_of_stdin_is_not_the_prompts() {
 #[test]
 fn longer_than_the_context() {
     let long = "word ".repeat(2100);
-    run(&["generate", &long]).fails(1, &["the prompt has 21", "room for 2048", "the model's own", "shorten the prompt"]);
+    run(&["generate", &long]).fails(1, &["the prompt has 21", "room for 2048", "the model's own", "use fewer"]);
     run(&["generate", "--context", "4", "The capital of France is"])
         .fails(1, &["the prompt has 5 tokens", "room for 4", "--context"]);
     let model = small_model();

@@ -5,23 +5,33 @@ use crate::run::{path, run};
 #[test]
 fn every_kernel_and_schedule_that_is_listed_can_be_shown() {
     let text = run(&["shaders", "list"]).ok();
-    let mut kernel = "";
-    let mut shown = 0;
+    let (mut kernel, mut shown) = ("", 0);
     for line in text.lines() {
-        match line.strip_prefix("  ") {
-            None => kernel = line.split(' ').next().unwrap(),
-            Some("empty") => {}
-            Some(schedule) => {
-                let args = ["shaders", "show", kernel, "--schedule", schedule, "--shape", "v=512,p=64,t<=64"];
-                let args = if kernel == "attention" { &args[..5] } else { &args[..] };
-                let args = if ["embedding", "argmax", "attention_stats"].contains(&kernel) { args } else { &args[..5] };
-                let shader = run(args).ok();
-                assert!(shader.starts_with(&format!("// kernel {kernel}, shape ")), "{shader}");
-                shown += 1;
-            }
+        let Some(names) = line.strip_prefix("  schedules ") else {
+            kernel = line.split(' ').next().filter(|name| !name.is_empty()).unwrap_or(kernel);
+            continue;
+        };
+        for schedule in names.split(", ") {
+            let shader = run(&["shaders", "show", kernel, "--schedule", schedule]).ok();
+            assert!(shader.starts_with(&format!("// kernel {kernel}, shape ")), "{shader}");
+            assert!(shader.contains(&format!("schedule {schedule}")), "{shader}");
+            shown += 1;
         }
     }
     assert!(shown >= 25, "only {shown} in: {text}");
+}
+
+#[test]
+fn the_schedules_of_a_kernel_read_back_as_a_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("linear.txt");
+    let text = run(&["shaders", "list", "linear"]).ok();
+    assert!(text.contains("schedule coalesced for linear {"), "{text}");
+    std::fs::write(&file, text.replace("coalesced", "mine")).unwrap();
+    let show = |rest: &[&str]| run(&[&["shaders", "show", "linear", "--schedule"], rest].concat()).ok();
+    let (theirs, mine) = (show(&["coalesced"]), show(&["mine", "--schedules", path(&file)]));
+    assert_eq!(theirs.replace("coalesced", "mine"), mine);
+    run(&["shaders", "list", "lin"]).fails(2, &["no kernel `lin`", "linear"]);
 }
 
 #[test]
@@ -48,9 +58,11 @@ fn unknown_names_get_the_nearest() {
 fn a_schedule_of_ones_own() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("mine.txt");
-    std::fs::write(&file, "schedule mine for linear {\n    t: grid;\n    r: grid;\n    k: serial, lanes(16);\n}\n").unwrap();
+    std::fs::write(&file, "schedule mine for linear {\n    t: grid;\n    r: grid;\n    k: serial, lanes(16);\n}\n")
+        .unwrap();
     let show = || run(&["shaders", "show", "linear", "--schedules", path(&file), "--schedule", "mine"]);
     assert!(show().ok().contains("schedule mine"));
-    std::fs::write(&file, "schedule mine for linear {\n    t: grid;\n    r: grid;\n    k: serial, lanes(48);\n}\n").unwrap();
+    std::fs::write(&file, "schedule mine for linear {\n    t: grid;\n    r: grid;\n    k: serial, lanes(48);\n}\n")
+        .unwrap();
     show().fails(1, &["48", "k", "mine"]);
 }

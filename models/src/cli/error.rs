@@ -38,19 +38,28 @@ pub enum CliError {
     #[error(transparent)]
     Compile(#[from] CompileError),
 
-    /// The prompt does not fit.
-    #[error(
-        "the prompt has {found} tokens, and the context has room for {context}{because}\n  = help: shorten the prompt{help}"
-    )]
-    PromptTooLong {
-        /// Tokens of the prompt.
-        found: usize,
+    /// Tokens that do not fit.
+    #[error("{what} {count} tokens, and the context has room for {room} ({because})\n  = help: use fewer, {help}")]
+    TooLong {
+        /// Whose tokens.
+        what: &'static str,
+        /// How many.
+        count: usize,
         /// Positions.
-        context: usize,
+        room: usize,
         /// What set the context.
         because: &'static str,
         /// What else to do.
         help: &'static str,
+    },
+
+    /// The cache does not fit the device.
+    #[error("a context of {context} positions does not fit this device\n  = help: use a smaller --context")]
+    Cache {
+        /// Positions.
+        context: u32,
+        /// What the device says.
+        source: Box<ModelError>,
     },
 
     /// `--context` over the model's own.
@@ -68,7 +77,9 @@ pub enum CliError {
     },
 
     /// A token id that the model does not have.
-    #[error("--ids has {found}; expected ids under {vocab}, the `vocab_size` of {path}\n  = help: check which model the ids are of")]
+    #[error(
+        "--ids has {found}; expected ids under {vocab}, the `vocab_size` of {path}\n  = help: check which model the ids are of"
+    )]
     IdTooLarge {
         /// The id.
         found: u32,
@@ -101,7 +112,9 @@ pub enum CliError {
     },
 
     /// A file that would be overwritten.
-    #[error("{flag} {path}: the file exists; expected a new one\n  = help: choose another name, or pass --force to overwrite it")]
+    #[error(
+        "{flag} {path}: the file exists; expected a new one\n  = help: choose another name, or pass --force to overwrite it"
+    )]
     Exists {
         /// The flag.
         flag: &'static str,
@@ -110,7 +123,9 @@ pub enum CliError {
     },
 
     /// Tiers that do not agree.
-    #[error("tier {tier} breaks the token rule against tier {reference}: {how}\n  = help: this is a defect; please report it with `tilewright doctor`")]
+    #[error(
+        "tier {tier} breaks the token rule against tier {reference}: {how}\n  = help: this is a defect; please report it with `tilewright doctor`"
+    )]
     TokenRule {
         /// The tier.
         tier: usize,

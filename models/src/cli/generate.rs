@@ -27,7 +27,7 @@ pub fn run(args: &GenerateArgs) -> Result<(), CliError> {
     let folder = Folder::open(&args.model)?;
     let sampling = sampling(args, SamplingParams::from_defaults(&folder.config.generation, seed));
     let prompt = Prompt::of(args, &folder)?;
-    let context = folder.context(args.engine.context, prompt.ids.len(), args.max_tokens as usize)?;
+    let context = folder.context(args.engine.context, "the prompt has", prompt.ids.len(), args.max_tokens as usize)?;
 
     let limit = prompt.tokenizer.as_ref().map_or(folder.config.vocab_size, Tokenizer::entries);
     let mut options = model::options(&args.engine, args.tier.tier, context)?;
@@ -152,9 +152,7 @@ impl Job<'_> {
         match (step.token, &step.logits) {
             (Some(id), _) => Ok(id),
             (None, Some(logits)) => self.sampling.sample(logits, history, history.len(), self.limit),
-            (None, None) => {
-                Err(ModelError::NoCandidates { position: history.len(), logits: 0, limit: self.limit })
-            }
+            (None, None) => Err(ModelError::NoCandidates { position: history.len(), logits: 0, limit: self.limit }),
         }
     }
 }

@@ -58,10 +58,7 @@ pub fn all() -> Vec<Entry> {
             attention_stats::attention_stats(),
             vec![attention_stats::naive(), attention_stats::positions(), attention_stats::subgroup()],
         ),
-        entry(
-            attention_values::attention_values(),
-            vec![attention_values::naive(), attention_values::columns()],
-        ),
+        entry(attention_values::attention_values(), vec![attention_values::naive(), attention_values::columns()]),
         entry(
             attention::attention(),
             vec![
@@ -75,10 +72,7 @@ pub fn all() -> Vec<Entry> {
         entry(silu::silu(), vec![silu::naive()]),
         entry(mul::mul(), vec![mul::naive()]),
         entry(residual::residual(), vec![residual::naive()]),
-        entry(
-            argmax::argmax(),
-            vec![argmax::naive(), argmax::tree(), argmax::vectors(), argmax::subgroup()],
-        ),
+        entry(argmax::argmax(), vec![argmax::naive(), argmax::tree(), argmax::vectors(), argmax::subgroup()]),
     ]
 }
 

@@ -9,7 +9,8 @@ use tilewright_models::kernels;
 
 /// Extents that no tile divides, with seven query heads a key-value head.
 fn shape(prefill: bool, head_dim: u32) -> Shape {
-    let sizes = [("V", 333), ("K", 100), ("R", 132), ("H", 7), ("G", 1), ("D", head_dim), ("F", head_dim / 2), ("P", 256)];
+    let sizes =
+        [("V", 333), ("K", 100), ("R", 132), ("H", 7), ("G", 1), ("D", head_dim), ("F", head_dim / 2), ("P", 256)];
     let shape = sizes.iter().fold(Shape::new(), |shape, (name, n)| shape.fixed(name, *n));
     if prefill { shape.param("T", 64) } else { shape.fixed("T", 1) }
 }
@@ -35,7 +36,10 @@ fn all_schedules_apply_where_they_can() {
                 let rich = compile(&entry.kernel, schedule, &shape, &Target::webgpu_subgroups());
                 if columns(schedule) < head_dim {
                     let refused = |e: &ScheduleError| matches!(e, ScheduleError::NotCovered { .. });
-                    assert!(matches!(&rich, Err(CompileError::Schedule { errors, .. }) if errors.iter().any(refused)), "{name}");
+                    assert!(
+                        matches!(&rich, Err(CompileError::Schedule { errors, .. }) if errors.iter().any(refused)),
+                        "{name}"
+                    );
                     continue;
                 }
                 let program = rich.unwrap_or_else(|e| panic!("{name}: {e}"));
@@ -43,7 +47,9 @@ fn all_schedules_apply_where_they_can() {
                 let refused = |e: &ScheduleError| matches!(e, ScheduleError::NoSubgroups { .. });
                 match plain {
                     Ok(_) => assert!(!uses_subgroups(schedule), "{name}"),
-                    Err(CompileError::Schedule { errors, .. }) => assert!(errors.iter().all(refused), "{name}: {errors:?}"),
+                    Err(CompileError::Schedule { errors, .. }) => {
+                        assert!(errors.iter().all(refused), "{name}: {errors:?}")
+                    }
                     Err(bug) => panic!("{name}: {bug}"),
                 }
             }

@@ -37,7 +37,11 @@ pub fn follow(engine: &mut Engine, mut step: Step, case: &Case, tolerance: f32, 
         }
         step = engine.decode(*want).unwrap();
     }
-    assert!(checked * 2 >= steps.min(case.greedy.len()), "{}: only {checked} of {steps} steps say something", case.name);
+    assert!(
+        checked * 2 >= steps.min(case.greedy.len()),
+        "{}: only {checked} of {steps} steps say something",
+        case.name
+    );
 }
 
 /// The greedy token of a step, wherever it was picked.

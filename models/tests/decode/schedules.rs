@@ -38,7 +38,10 @@ fn other_schedules_give_the_same_tokens() {
 fn what_does_not_apply_is_an_error() {
     for choice in [TierChoice::Number(5), TierChoice::Auto] {
         let error = refuse(vec![linear::subgroup()], choice);
-        assert!(matches!(&error, ModelError::Compile(CompileError::Schedule { kernel, .. }) if kernel == "linear"), "{error}");
+        assert!(
+            matches!(&error, ModelError::Compile(CompileError::Schedule { kernel, .. }) if kernel == "linear"),
+            "{error}"
+        );
         assert!(error.to_string().contains("subgroup"), "{error}");
     }
 }

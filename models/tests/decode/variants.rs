@@ -6,10 +6,8 @@ use crate::goldens::{cases, golden, load, tier};
 use crate::rule::hold;
 
 fn variant(name: &str) {
-    let cases = cases(
-        &format!("variants/{name}/golden.json"),
-        &format!("variants/{name}/golden_last_logits.safetensors"),
-    );
+    let cases =
+        cases(&format!("variants/{name}/golden.json"), &format!("variants/{name}/golden_last_logits.safetensors"));
     assert_eq!(cases.len(), 4);
     for number in 0..7 {
         // The longest prompt crosses the border of a prefill chunk.

@@ -2,8 +2,9 @@
 
 use crate::apply::apply;
 use crate::error::ScheduleError;
+use crate::iterations::iterations;
 use crate::lower::lower;
-use crate::program::{Program, Shader};
+use crate::program::{Count, Program, Shader};
 use crate::shape::Shape;
 use crate::simplify::simplify;
 use crate::target::Target;
@@ -34,8 +35,7 @@ pub enum CompileError {
 }
 
 fn list(kernel: &str, schedule: &str, errors: &[ScheduleError]) -> String {
-    let lines: Vec<String> =
-        errors.iter().map(|e| format!("{e} (kernel `{kernel}`, schedule `{schedule}`)")).collect();
+    let lines: Vec<String> = errors.iter().map(|e| format!("{e} (kernel `{kernel}`, schedule `{schedule}`)")).collect();
     lines.join("\n")
 }
 
@@ -58,7 +58,8 @@ pub fn compile_with(
     target: &Target,
     after: &mut dyn FnMut(&str, &str),
 ) -> Result<Program, CompileError> {
-    let refuse = |errors| CompileError::Schedule { kernel: kernel.name.clone(), schedule: schedule.name.clone(), errors };
+    let refuse =
+        |errors| CompileError::Schedule { kernel: kernel.name.clone(), schedule: schedule.name.clone(), errors };
     let bug = |pass, message, text| {
         let schedule = schedule.name.clone();
         CompileError::Bug(Box::new(Bug { pass, kernel: kernel.name.clone(), schedule, message, text }))
@@ -79,14 +80,16 @@ pub fn compile_with(
         after("print", &wgsl);
         validate(&wgsl, target).map_err(|message| bug("validate", message, wgsl.clone()))?;
         let subgroups = usage::uses_subgroups(&loops);
-        shaders.push(Shader { loops, wgsl, dispatch: lowered.dispatch, subgroups });
+        let iterations = iterations(&loops, &lowered.dispatch);
+        if let (Some(Count::Const(asked)), Some(allowed)) = (&iterations, target.max_iterations)
+            && *asked > allowed
+        {
+            let target = target.name.clone();
+            return Err(refuse(vec![ScheduleError::TooManyIterations { asked: *asked, allowed, target }]));
+        }
+        shaders.push(Shader { loops, wgsl, dispatch: lowered.dispatch, subgroups, iterations });
     }
-    Ok(Program {
-        kernel: kernel.name.clone(),
-        schedule: schedule.name.clone(),
-        tensors: nest.tensors.clone(),
-        shaders,
-    })
+    Ok(Program { kernel: kernel.name.clone(), schedule: schedule.name.clone(), tensors: nest.tensors.clone(), shaders })
 }
 
 /// The lines that every shader begins with.

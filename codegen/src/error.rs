@@ -280,4 +280,16 @@ pub enum ScheduleError {
         /// Allowed.
         allowed: u64,
     },
+    /// More rounds of loops than the device runs.
+    #[error(
+        "an invocation goes round its loops {asked} times; device `{target}` ends loops without a word after {allowed}"
+    )]
+    TooManyIterations {
+        /// Rounds.
+        asked: u32,
+        /// What the device runs.
+        allowed: u32,
+        /// The device.
+        target: String,
+    },
 }

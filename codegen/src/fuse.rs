@@ -8,8 +8,8 @@
 use std::collections::HashMap;
 use thiserror::Error;
 use tilewright_dsl::ir::{
-    Axis, AxisId, AxisKind, Expr, ExprId, ExtentId, Kernel, Let, MonoidId, Reduce, Role, Scalar, ScalarId, Stmt, Tensor,
-    TensorId, Type,
+    Axis, AxisId, AxisKind, Expr, ExprId, ExtentId, Kernel, Let, MonoidId, Reduce, Role, Scalar, ScalarId, Stmt,
+    Tensor, TensorId, Type,
 };
 
 /// Why two kernels cannot be fused.
@@ -48,7 +48,9 @@ pub enum FuseError {
         wanted: usize,
     },
     /// A reduction would run again at every step of another.
-    #[error("the reduction over `{axis}` would run again for every `{factor}`: store its result in a kernel of its own")]
+    #[error(
+        "the reduction over `{axis}` would run again for every `{factor}`: store its result in a kernel of its own"
+    )]
     RunsAgain {
         /// The producer's axis.
         axis: String,
@@ -58,19 +60,9 @@ pub enum FuseError {
 }
 
 /// Puts `producer` in the place of the consumer's input `tensor`; its axes, lets, tensors and scalars get `prefix.`.
-pub fn fuse(
-    name: &str,
-    consumer: &Kernel,
-    tensor: &str,
-    prefix: &str,
-    producer: &Kernel,
-) -> Result<Kernel, FuseError> {
+pub fn fuse(name: &str, consumer: &Kernel, tensor: &str, prefix: &str, producer: &Kernel) -> Result<Kernel, FuseError> {
     let input = consumer.tensor_named(tensor).filter(|t| consumer.tensor(*t).role == Role::In).ok_or_else(|| {
-        FuseError::NoInput {
-            consumer: consumer.name.clone(),
-            producer: producer.name.clone(),
-            tensor: tensor.into(),
-        }
+        FuseError::NoInput { consumer: consumer.name.clone(), producer: producer.name.clone(), tensor: tensor.into() }
     })?;
     let (indices, value) = one_store(producer)?;
     let wanted = consumer.tensor(input).dims.len();

@@ -14,10 +14,12 @@ pub mod embedding;
 pub mod kv_append;
 pub mod linear;
 pub mod mul;
+pub mod norm_linear;
 pub mod residual;
 pub mod rmsnorm;
 pub mod rope;
 pub mod silu;
+pub mod softmax;
 
 use tilewright_codegen::shape::Shape;
 use tilewright_dsl::ir::Kernel;
@@ -36,7 +38,7 @@ pub struct Entry {
 /// Every kernel, in the order in which a forward pass meets them.
 pub fn all() -> Vec<Entry> {
     let entry = |kernel: Kernel, schedules: Vec<Schedule>| Entry { shape: typical(&kernel), kernel, schedules };
-    vec![
+    let mut entries = vec![
         entry(embedding::embedding(), vec![embedding::naive()]),
         entry(rmsnorm::rmsnorm(), vec![rmsnorm::naive(), rmsnorm::row(), rmsnorm::wide(), rmsnorm::subgroup()]),
         entry(
@@ -73,7 +75,11 @@ pub fn all() -> Vec<Entry> {
         entry(mul::mul(), vec![mul::naive()]),
         entry(residual::residual(), vec![residual::naive()]),
         entry(argmax::argmax(), vec![argmax::naive(), argmax::tree(), argmax::vectors(), argmax::subgroup()]),
-    ]
+        entry(softmax::softmax(), vec![softmax::naive(), softmax::row(), softmax::wide(), softmax::subgroup()]),
+    ];
+    let schedules = vec![norm_linear::coalesced(), norm_linear::row(), norm_linear::row_subgroup()];
+    entries.extend(norm_linear::norm_linear().map(|kernel| entry(kernel, schedules)));
+    entries
 }
 
 /// Extents of a decode step of Qwen2.5-0.5B: heads where the kernel has heads, rows elsewhere.

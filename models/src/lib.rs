@@ -3,6 +3,7 @@
 pub mod bundled;
 pub mod chat;
 pub mod checkpoint;
+pub mod cli;
 pub mod config;
 pub mod engine;
 pub mod error;

@@ -53,12 +53,16 @@ pub fn family(kernel: &str) -> Family {
         "mul" => family(&[("T", 3), ("D", 40)], &["T"], &["T", "D"], none, nothing),
         "residual" => family(&[("T", 3), ("D", 40)], &["T"], &["T", "D"], none, nothing),
         "argmax" => family(&[("T", 3), ("V", 40)], &["T"], &["T", "V"], &[("limit", 1000)], nothing),
-        "rope" => {
-            family(&[("T", 3), ("H", 3), ("F", 8), ("P", 80), ("D", 16)], &["T"], &["T", "H", "F"], &[("pos", 5)], |e| {
+        "rope" => family(
+            &[("T", 3), ("H", 3), ("F", 8), ("P", 80), ("D", 16)],
+            &["T"],
+            &["T", "H", "F"],
+            &[("pos", 5)],
+            |e| {
                 let half = e["F"];
                 set(e, "D", 2 * half);
-            })
-        }
+            },
+        ),
         "kv_append" => {
             family(&[("T", 3), ("G", 2), ("D", 12), ("P", 90)], &["T"], &["T", "G", "D"], &[("pos", 5)], nothing)
         }
@@ -83,8 +87,7 @@ pub fn cases(kernel: &Kernel, schedule: &Schedule) -> Vec<Case> {
     for name in family.varied {
         for value in values(kernel, schedule, name) {
             let mut extents: BTreeMap<String, u32> = family.base.iter().map(|(n, v)| (n.to_string(), *v)).collect();
-            let mut scalars: BTreeMap<String, u32> =
-                family.scalars.iter().map(|(n, v)| (n.to_string(), *v)).collect();
+            let mut scalars: BTreeMap<String, u32> = family.scalars.iter().map(|(n, v)| (n.to_string(), *v)).collect();
             if scalars.contains_key(*name) {
                 scalars.insert(name.to_string(), value);
             } else {

@@ -9,7 +9,8 @@ use tilewright_dsl::eval::{Data, Value, eval};
 use tilewright_dsl::ir::{Kernel, Role, Type};
 use tilewright_dsl::storage::{decode, encode};
 use tilewright_runtime::{
-    BufferDecl, BufferId, Buffers, Device, Executor, Graph, Op, Read, Role as Use, ScalarSource, Submission,
+    BufferDecl, BufferId, Buffers, Device, Executor, Graph, Op, Read, Role as Use, RuntimeError, ScalarSource,
+    Submission,
 };
 
 /// Tensors by name, row-major.
@@ -89,7 +90,7 @@ fn pack(layout: &TensorLayout, data: &Data) -> Vec<Vec<u32>> {
         Data::F32(v) => {
             let mut padded = v.clone();
             padded.resize(rows(layout) * inner, 0.0);
-            encode(layout.storage, rows(layout), inner, &padded).words
+            encode(layout.storage, rows(layout), inner as u32, &padded).expect("the lengths agree").words
         }
     };
     (0..layout.parts.len())
@@ -106,7 +107,7 @@ fn unpack(layout: &TensorLayout, words: &[u32], like: &Data) -> Data {
     match like {
         Data::U32(v) => Data::U32((0..v.len()).map(|i| words[i / inner * stride + i % inner]).collect()),
         Data::F32(v) => {
-            let mut all = decode(layout.storage, rows(layout), inner, words);
+            let mut all = decode(layout.storage, rows(layout), inner as u32, words).expect("the lengths agree");
             all.truncate(v.len());
             Data::F32(all)
         }
@@ -151,7 +152,7 @@ pub fn adapter(
     program: &Program,
     case: &Case,
     inputs: &Tensors,
-) -> Result<Tensors, String> {
+) -> Result<Tensors, RuntimeError> {
     let mut buffers = Vec::new();
     let mut contents = Vec::new();
     let mut bindings = Vec::new();
@@ -180,19 +181,16 @@ pub fn adapter(
         reads: None,
         writes: None,
     };
-    let allocated = Buffers::allocate(device, &buffers).map_err(|e| e.to_string())?;
+    let allocated = Buffers::allocate(device, &buffers)?;
     for (i, words) in contents.iter().enumerate() {
         let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
-        allocated.write(BufferId(i), 0, &bytes).map_err(|e| e.to_string())?;
+        allocated.write(BufferId(i), 0, &bytes)?;
     }
-    let reads: Vec<Read> = buffers
-        .iter()
-        .enumerate()
-        .map(|(i, b)| Read { buffer: BufferId(i), offset: 0, bytes: b.bytes })
-        .collect();
+    let reads: Vec<Read> =
+        buffers.iter().enumerate().map(|(i, b)| Read { buffer: BufferId(i), offset: 0, bytes: b.bytes }).collect();
     let graph = Graph { buffers, ops: vec![op], submission: Submission::PerToken, max_dispatches: None };
-    let mut executor = Executor::new(device, graph, Arc::new(allocated)).map_err(|e| e.to_string())?;
-    let back = executor.step(&params(case), &reads).map_err(|e| e.to_string())?;
+    let mut executor = Executor::new(device, graph, Arc::new(allocated))?;
+    let back = executor.step(&params(case), &reads)?;
     let all = program.tensors.iter().zip(&bindings).map(|(layout, ids)| {
         let words: Vec<u32> = ids
             .iter()

@@ -14,7 +14,7 @@ use tilewright_codegen::{CompileError, compile};
 use tilewright_dsl::ir::Kernel;
 use tilewright_dsl::schedule::{Fold, Schedule, Storage};
 use tilewright_models::kernels::{self, Entry};
-use tilewright_runtime::{AdapterChoice, Device};
+use tilewright_runtime::{AdapterChoice, Device, GraphFault, RuntimeError};
 
 const TOLERANCE: f32 = 2e-5;
 
@@ -87,8 +87,14 @@ fn check(entry: &Entry, device: &Device, table: &mut Vec<(String, Row)>) {
                 match compile(kernel, &schedule, &shape(kernel, case), device.target()) {
                     Err(error) => *row.refused.entry(reason(&error)).or_default() += 1,
                     Ok(program) => {
-                        let got = gates::adapter(device, kernel, &program, case, &inputs)
-                            .unwrap_or_else(|e| panic!("{}: {e}", say("adapter")));
+                        let got = match gates::adapter(device, kernel, &program, case, &inputs) {
+                            Ok(got) => got,
+                            Err(RuntimeError::Graph { fault: GraphFault::TooManyIterations { .. }, .. }) => {
+                                *row.refused.entry("too many rounds of loops".into()).or_default() += 1;
+                                continue;
+                            }
+                            Err(error) => panic!("{}: {error}", say("adapter")),
+                        };
                         let d = gates::difference(&want, &got);
                         assert!(d <= TOLERANCE, "{}: off by {d}", say(&device.adapter().name));
                         row.on_adapter += 1;
@@ -119,6 +125,7 @@ fn every_schedule_means_what_its_kernel_means() {
 #[test]
 fn the_important_kernels_have_four_schedules() {
     let all = kernels::all();
+    assert!(all.iter().any(|e| e.kernel.name == "norm_linear"), "the two kernels no longer fuse");
     for name in ["linear", "rmsnorm", "attention", "argmax"] {
         let entry = all.iter().find(|e| e.kernel.name == name).expect(name);
         assert!(entry.schedules.len() >= 4, "{name} has {} schedules", entry.schedules.len());

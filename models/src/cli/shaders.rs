@@ -14,9 +14,7 @@ use super::args::{ShadersCommand, ShapeArg, ShowArgs, TextArg};
 use super::error::CliError;
 use super::names::suggest;
 use super::{model, output};
-use crate::config::Config;
 use crate::kernels::{self, Entry};
-use crate::synth::preset;
 
 /// Runs the command.
 pub fn run(args: &ShadersCommand) -> Result<(), CliError> {
@@ -29,7 +27,7 @@ pub fn run(args: &ShadersCommand) -> Result<(), CliError> {
 
 fn list() -> Result<(), CliError> {
     let mut out = String::new();
-    for Entry { kernel, schedules } in kernels::all() {
+    for Entry { kernel, schedules, .. } in kernels::all() {
         let axes: Vec<&str> = kernel.axes.iter().map(|a| a.name.as_str()).collect();
         let tensors: Vec<&str> = kernel.tensors.iter().map(|t| t.name.as_str()).collect();
         let schedules = with_empty(&kernel, schedules);
@@ -64,7 +62,7 @@ fn with_empty(kernel: &Kernel, schedules: Vec<Schedule>) -> Vec<Schedule> {
 }
 
 fn show(args: &ShowArgs) -> Result<(), CliError> {
-    let Entry { kernel, schedules } = entry(&args.kernel)?;
+    let Entry { kernel, schedules, shape: typical } = entry(&args.kernel)?;
     let mut schedules = with_empty(&kernel, schedules);
     // A file's schedule goes before one of the same name.
     schedules
@@ -75,7 +73,7 @@ fn show(args: &ShowArgs) -> Result<(), CliError> {
         CliError::usage(message, suggest(&args.schedule, &names))
     })?;
 
-    let shape = shape(&args.shape, &kernel, &preset("qwen2.5-0.5b")?)?;
+    let shape = shape(&args.shape, &kernel, typical)?;
     let program = compile(&kernel, schedule, &shape, &Target::webgpu_subgroups())?;
     let texts: Vec<String> = program
         .shaders
@@ -89,26 +87,8 @@ fn show(args: &ShowArgs) -> Result<(), CliError> {
     output::out(&texts.join("\n"))
 }
 
-/// Positions of the cache in a default shape.
-const POSITIONS: u32 = 4096;
-
-/// The kernel's extents in a decode step of `config`, with those of `--shape` in their places.
-fn shape(asked: &ShapeArg, kernel: &Kernel, config: &Config) -> Result<Shape, CliError> {
-    let heads = kernel.extents.iter().any(|e| e == "H" || e == "G");
-    let mut shape = Shape::new();
-    for name in &kernel.extents {
-        let n = match name.as_str() {
-            "T" => 1,
-            "V" => config.vocab_size as u32,
-            "H" => config.num_attention_heads as u32,
-            "G" => config.num_key_value_heads as u32,
-            "P" => POSITIONS,
-            "F" => config.head_dim as u32 / 2,
-            "D" if heads => config.head_dim as u32,
-            _ => config.hidden_size as u32,
-        };
-        shape = shape.fixed(name, n);
-    }
+/// The kernel's typical extents, with those of `--shape` in their places.
+fn shape(asked: &ShapeArg, kernel: &Kernel, mut shape: Shape) -> Result<Shape, CliError> {
     for (asked, extent) in &asked.0 {
         let name = kernel.extents.iter().find(|name| name.eq_ignore_ascii_case(asked)).ok_or_else(|| {
             let message = format!("--shape names `{asked}`, which is no extent of kernel `{}`", kernel.name);

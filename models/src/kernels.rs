@@ -60,10 +60,7 @@ pub fn all() -> Vec<Entry> {
             attention_stats::attention_stats(),
             vec![attention_stats::naive(), attention_stats::positions(), attention_stats::subgroup()],
         ),
-        entry(
-            attention_values::attention_values(),
-            vec![attention_values::naive(), attention_values::columns()],
-        ),
+        entry(attention_values::attention_values(), vec![attention_values::naive(), attention_values::columns()]),
         entry(
             attention::attention(),
             vec![
@@ -79,10 +76,7 @@ pub fn all() -> Vec<Entry> {
         entry(silu::silu(), vec![silu::naive()]),
         entry(mul::mul(), vec![mul::naive()]),
         entry(residual::residual(), vec![residual::naive()]),
-        entry(
-            argmax::argmax(),
-            vec![argmax::naive(), argmax::tree(), argmax::vectors(), argmax::subgroup()],
-        ),
+        entry(argmax::argmax(), vec![argmax::naive(), argmax::tree(), argmax::vectors(), argmax::subgroup()]),
         entry(softmax::softmax(), vec![softmax::naive(), softmax::row(), softmax::wide(), softmax::subgroup()]),
     ];
     let schedules = vec![norm_linear::coalesced(), norm_linear::row(), norm_linear::row_subgroup()];

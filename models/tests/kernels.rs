@@ -4,15 +4,20 @@ use tilewright_codegen::error::ScheduleError;
 use tilewright_codegen::shape::Shape;
 use tilewright_codegen::target::Target;
 use tilewright_codegen::{CompileError, compile};
+use tilewright_dsl::ir::Kernel;
 use tilewright_dsl::schedule::{Fold, Schedule};
 use tilewright_models::kernels;
 
 /// Extents that no tile divides, with seven query heads a key-value head.
-fn shape(prefill: bool, head_dim: u32) -> Shape {
-    let sizes =
-        [("V", 333), ("K", 100), ("R", 132), ("H", 7), ("G", 1), ("D", head_dim), ("F", head_dim / 2), ("P", 256)];
-    let shape = sizes.iter().fold(Shape::new(), |shape, (name, n)| shape.fixed(name, *n));
-    if prefill { shape.param("T", 64) } else { shape.fixed("T", 1) }
+fn shape(kernel: &Kernel, prefill: bool, head_dim: u32) -> Shape {
+    kernel.extents.iter().fold(Shape::new(), |shape, name| match name.as_str() {
+        "T" if prefill => shape.param("T", 64),
+        "T" | "G" => shape.fixed(name, 1),
+        "H" => shape.fixed(name, 7),
+        "D" => shape.fixed(name, head_dim),
+        "F" => shape.fixed(name, head_dim / 2),
+        _ => shape.fixed(name, 101),
+    })
 }
 
 fn uses_subgroups(schedule: &Schedule) -> bool {
@@ -30,7 +35,7 @@ fn all_schedules_apply_where_they_can() {
     for entry in kernels::all() {
         for schedule in &entry.schedules {
             for (prefill, head_dim) in [(false, 32), (false, 64), (false, 128), (true, 32), (true, 48), (true, 128)] {
-                let shape = shape(prefill, head_dim);
+                let shape = shape(&entry.kernel, prefill, head_dim);
                 let name = format!("{} [{}] {shape}", entry.kernel.name, schedule.name);
                 let plain = compile(&entry.kernel, schedule, &shape, &Target::webgpu());
                 let rich = compile(&entry.kernel, schedule, &shape, &Target::webgpu_subgroups());

@@ -20,7 +20,7 @@ pub enum Machine {
     /// On a device.
     Gpu(Box<Gpu>),
     /// On the processor, statement by statement.
-    Cpu(Interpreter),
+    Cpu(Box<Interpreter>),
 }
 
 /// A device with a plan's buffers and graphs.
@@ -52,7 +52,7 @@ impl Machine {
     pub fn new(device: Option<&Device>, plan: &Plan, profile: bool) -> Result<Self, ModelError> {
         Ok(match device {
             Some(device) => Machine::Gpu(Box::new(Gpu::new(device.clone(), plan, profile)?)),
-            None => Machine::Cpu(Interpreter::new(plan.graphs.clone())),
+            None => Machine::Cpu(Box::new(Interpreter::new(plan.graphs.clone()))),
         })
     }
 

@@ -3,6 +3,7 @@
 
 pub mod build;
 pub mod check;
+pub mod diagnostic;
 pub mod ir;
 pub mod schedule;
 

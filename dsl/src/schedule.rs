@@ -5,6 +5,12 @@
 //! they exist and fit is checked when it is applied, and then all errors come at once. It never repairs itself. Nothing
 //! here knows a target or a shader language.
 
+mod parse;
+mod print;
+
+pub use parse::{SyntaxError, parse_file};
+pub use print::{Printed, Spot};
+
 /// How a value is stored in a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub enum Storage {

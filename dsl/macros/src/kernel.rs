@@ -197,7 +197,7 @@ fn statement(scope: &mut Scope, stmt: &Stmt, stores: &mut Vec<(String, String)>)
                 return refuse(scope, &e.pat, "an axis is a plain name: `for t in 0..T`");
             };
             if e.body.stmts.is_empty() {
-                scope.error(&e.for_token, "this loop stores nothing");
+                scope.error(e.for_token, "this loop stores nothing");
             }
             let mark = scope.mark();
             scope.declare(axis, Kind::Axis);

@@ -5,6 +5,7 @@ pub mod chat;
 pub mod checkpoint;
 pub mod config;
 pub mod error;
+pub mod kernels;
 pub mod rope;
 pub mod sampler;
 pub mod synth;

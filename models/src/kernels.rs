@@ -1,0 +1,88 @@
+//! The operations of Qwen2.5, one kernel text each, with the schedules that it may run by.
+//!
+//! A file holds an algorithm and then its schedules. The rule: an operation has one text, whatever the batch, the storage or
+//! the device; attention alone has two, because online softmax is another algorithm than two passes. Storage of weights is
+//! absent from the schedules here: a tier adds it.
+//! Qwen2.5: arXiv:2412.15115; the arithmetic is that of transformers' `modeling_qwen2.py`.
+
+pub mod argmax;
+pub mod attention;
+pub mod attention_stats;
+pub mod attention_values;
+pub mod bias;
+pub mod embedding;
+pub mod kv_append;
+pub mod linear;
+pub mod mul;
+pub mod residual;
+pub mod rmsnorm;
+pub mod rope;
+pub mod silu;
+
+use tilewright_dsl::ir::Kernel;
+use tilewright_dsl::schedule::Schedule;
+
+/// A kernel with its schedules.
+pub struct Entry {
+    /// The algorithm.
+    pub kernel: Kernel,
+    /// How it may run, the plainest first.
+    pub schedules: Vec<Schedule>,
+}
+
+/// Every kernel, in the order in which a forward pass meets them.
+pub fn all() -> Vec<Entry> {
+    let entry = |kernel: Kernel, schedules: Vec<Schedule>| Entry { kernel, schedules };
+    vec![
+        entry(embedding::embedding(), vec![embedding::naive()]),
+        entry(
+            rmsnorm::rmsnorm(),
+            vec![rmsnorm::naive(), rmsnorm::row(), rmsnorm::wide(), rmsnorm::subgroup()],
+        ),
+        entry(
+            linear::linear(),
+            vec![
+                linear::naive(),
+                linear::row(),
+                linear::row_subgroup(),
+                linear::coalesced(),
+                linear::subgroup(),
+                linear::tiled(),
+                linear::tiled_short(),
+            ],
+        ),
+        entry(bias::bias(), vec![bias::naive()]),
+        entry(rope::rope(), vec![rope::naive()]),
+        entry(kv_append::kv_append(), vec![kv_append::naive()]),
+        entry(
+            attention_stats::attention_stats(),
+            vec![attention_stats::naive(), attention_stats::positions()],
+        ),
+        entry(
+            attention_values::attention_values(),
+            vec![attention_values::naive(), attention_values::columns()],
+        ),
+        entry(
+            attention::attention(),
+            vec![
+                attention::naive(),
+                attention::columns(),
+                attention::columns_wide(),
+                attention::tree(),
+                attention::subgroup(),
+            ],
+        ),
+        entry(silu::silu(), vec![silu::naive()]),
+        entry(mul::mul(), vec![mul::naive()]),
+        entry(residual::residual(), vec![residual::naive()]),
+        entry(
+            argmax::argmax(),
+            vec![argmax::naive(), argmax::tree(), argmax::vectors(), argmax::subgroup()],
+        ),
+    ]
+}
+
+/// The kernel of that name, with its schedules.
+pub fn named(name: &str) -> Option<Entry> {
+    all().into_iter().find(|e| e.kernel.name == name)
+}

@@ -1,0 +1,89 @@
+//! Attention in a single pass over the cache, by online softmax.
+//! Milakov and Gimelshein 2018 (arXiv:1805.02867); grouped heads: Ainslie et al. 2023 (arXiv:2305.13245).
+
+use tilewright_dsl::{kernel, monoid, schedule};
+
+/// Part of a softmax-weighted mean: the largest score, the sum of weights relative to it, and the weighted sum of values.
+#[monoid]
+impl Softmax<C> {
+    const IDENTITY: Self = Self { max: LOWEST, weight: 0.0, value: |c| 0.0 };
+    fn merge(a: Self, b: Self) -> Self {
+        let m = max(a.max, b.max);
+        let wa = exp(a.max - m);
+        let wb = exp(b.max - m);
+        Self { max: m, weight: a.weight * wa + b.weight * wb, value: |c| a.value[c] * wa + b.value[c] * wb }
+    }
+}
+
+/// y = softmax(q·kᵀ)·v over all positions up to the query's own.
+#[kernel]
+pub fn attention(
+    q: Tensor<T, H, D>,
+    k: Tensor<P, G, D>,
+    v: Tensor<P, G, D>,
+    y: Out<T, H, D>,
+    pos: u32,
+    scale: f32,
+) {
+    for t in 0..T {
+        for h in 0..H {
+            let g = h / (H / G);
+            let s = fold(0..pos + t + 1, |j| {
+                let score = sum(0..D, |d| q[t][h][d] * scale * k[j][g][d]);
+                Softmax::<D> { max: score, weight: 1.0, value: |c| v[j][g][c] }
+            });
+            for c in 0..D {
+                y[t][h][c] = s.value[c] / s.weight;
+            }
+        }
+    }
+}
+
+schedule! {
+    /// One invocation a query head.
+    pub naive for attention {
+        t: grid;
+        h: grid, lanes(4);
+    }
+}
+
+schedule! {
+    /// One workgroup a query head: the scores of 64 positions are computed together, then each invocation adds up its column.
+    pub columns for attention {
+        t: grid;
+        h: grid;
+        j: serial as jo, serial(64);
+        softmax.c: lanes(64);
+        c: lanes(64);
+        d: serial, vector(4);
+        compute score at jo: workgroup;
+    }
+}
+
+schedule! {
+    /// The same for heads of up to 128 columns.
+    pub columns_wide for attention from columns {
+        j: serial as jo, serial(128);
+        softmax.c: lanes(128);
+        c: lanes(128);
+    }
+}
+
+schedule! {
+    /// Eight positions at a time, 16 invocations each: partial results meet in a tree.
+    pub tree for attention {
+        t: grid;
+        h: grid;
+        j: serial, lanes(8);
+        softmax.c: lanes(16), unroll(4);
+        c: lanes(16), unroll(4);
+        d: lanes(16), vector(4);
+    }
+}
+
+schedule! {
+    /// The same with scores folded by subgroup operations.
+    pub subgroup for attention from tree {
+        fold d: subgroup;
+    }
+}

@@ -159,10 +159,8 @@ impl Lower<'_> {
     fn last_end(&mut self, axis: AxisId, name: &str, env: &Env) -> Result<Option<Expr>, ScheduleError> {
         let hi = self.nest.kernel.axis(axis).hi;
         let free = self.nest.deps.free(hi);
-        let moved: Vec<AxisId> = (0..self.bound.len() as u32)
-            .map(AxisId)
-            .filter(|a| free.has(*a) && self.nest.plan(*a).lanes > 1)
-            .collect();
+        let moved: Vec<AxisId> =
+            (0..self.bound.len() as u32).map(AxisId).filter(|a| free.has(*a) && self.nest.plan(*a).lanes > 1).collect();
         if moved.is_empty() {
             return Ok(None);
         }
@@ -200,7 +198,7 @@ impl Lower<'_> {
                 Closer::If(cond) => self.emit(Stmt::If(cond, body, vec![])),
             }
         }
-        self.tiles.truncate(entered.tiles);
+        self.drop_tiles(entered.tiles);
         self.bound[entered.axis.0 as usize] = None;
     }
 

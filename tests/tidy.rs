@@ -64,7 +64,8 @@ fn nothing_is_left_lying_about() {
 #[test]
 fn every_module_says_what_it_is() {
     for (path, text) in sources() {
-        let documented = text.starts_with("//!") || path.starts_with("dsl/tests/ui") || path.starts_with("dsl/tests/trybuild");
+        let documented =
+            text.starts_with("//!") || path.starts_with("dsl/tests/ui") || path.starts_with("dsl/tests/trybuild");
         assert!(documented, "{} does not begin with a module comment", path.display());
     }
 }

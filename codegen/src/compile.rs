@@ -2,8 +2,9 @@
 
 use crate::apply::apply;
 use crate::error::ScheduleError;
+use crate::iterations::iterations;
 use crate::lower::lower;
-use crate::program::{Program, Shader};
+use crate::program::{Count, Program, Shader};
 use crate::shape::Shape;
 use crate::simplify::simplify;
 use crate::target::Target;
@@ -77,7 +78,14 @@ pub fn compile_with(
         after("print", &wgsl);
         validate(&wgsl, target).map_err(|message| bug("validate", message, wgsl.clone()))?;
         let subgroups = usage::uses_subgroups(&loops);
-        shaders.push(Shader { loops, wgsl, dispatch: lowered.dispatch, subgroups });
+        let iterations = iterations(&loops, &lowered.dispatch);
+        if let (Some(Count::Const(asked)), Some(allowed)) = (&iterations, target.max_iterations)
+            && *asked > allowed
+        {
+            let target = target.name.clone();
+            return Err(refuse(vec![ScheduleError::TooManyIterations { asked: *asked, allowed, target }]));
+        }
+        shaders.push(Shader { loops, wgsl, dispatch: lowered.dispatch, subgroups, iterations });
     }
     Ok(Program { kernel: kernel.name.clone(), schedule: schedule.name.clone(), tensors: nest.tensors.clone(), shaders })
 }

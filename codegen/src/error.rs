@@ -320,6 +320,18 @@ pub enum ScheduleError {
         /// The device.
         target: String,
     },
+    /// More rounds of loops than the device runs.
+    #[error(
+        "an invocation goes round its loops {asked} times; device `{target}` ends loops without a word after {allowed}"
+    )]
+    TooManyIterations {
+        /// Rounds.
+        asked: u32,
+        /// What the device runs.
+        allowed: u32,
+        /// The device.
+        target: String,
+    },
 }
 
 impl ScheduleError {

@@ -11,6 +11,7 @@ pub mod deps;
 pub mod error;
 pub mod fuse;
 pub mod interp;
+pub mod iterations;
 pub mod loops;
 pub mod lower;
 pub mod names;

@@ -87,6 +87,8 @@ pub struct Shader {
     pub dispatch: [Count; 2],
     /// Whether it uses subgroup operations.
     pub subgroups: bool,
+    /// Most rounds of all loops of one invocation; `None` where loaded values decide.
+    pub iterations: Option<Count>,
 }
 
 /// A compiled kernel.

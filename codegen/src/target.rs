@@ -29,6 +29,8 @@ pub struct Target {
     pub max_storage_buffers: u32,
     /// Most workgroups along one dimension of a dispatch.
     pub max_workgroups: u32,
+    /// Most rounds of all loops of one invocation, where the device ends loops without a word (software adapters).
+    pub max_iterations: Option<u32>,
     /// Subgroup operations, where the device has them *and* numbers invocations plainly.
     pub subgroups: Option<Subgroups>,
 }
@@ -44,6 +46,7 @@ impl Target {
             max_buffer_bytes: 256 << 20,
             max_storage_buffers: 8,
             max_workgroups: 65_535,
+            max_iterations: None,
             subgroups: None,
         }
     }

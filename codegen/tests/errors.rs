@@ -30,7 +30,7 @@ variants! { SCHEDULE_ERRORS, schedule_error, ScheduleError:
     TwoOpenLevels, NotCovered, DoesNotDivide, ExactAtRunTime, OpenNotOutermost, LevelNotPossible, LevelOrder,
     WorkgroupTooLarge, TooManyCopies, WorkgroupMismatch, NestDoesNotDivide, LaneMismatch, NotPowerOfTwo, NoSubgroups,
     SubgroupStride, FoldNotReduction, VectorNotLast, ArrayLevels, NoTile, StorageNotPossible, Divergent, WorkgroupMemory,
-    TooManyBuffers, BindingTooLarge, TooManyWorkgroups,
+    TooManyBuffers, BindingTooLarge, TooManyWorkgroups, TooManyIterations,
 }
 variants! { FUSE_ERRORS, fuse_error, FuseError: NoInput, NotOneStore, Rank, RunsAgain }
 

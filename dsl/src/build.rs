@@ -29,7 +29,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 pub use monoid::{Folded, MonoidBuilder, MonoidValue, Pair, Reduced, argmax, max, sum};
-pub use value::{E, Elem, Elements, InOut, Input, Named, Number, Output, Value};
+pub use value::{E, Elem, Elements, InOut, Input, Integer, Named, Number, Output, Value, operators};
 
 use crate::check::{self, KernelError};
 use crate::ir::*;

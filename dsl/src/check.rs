@@ -7,214 +7,16 @@
 //! writes. All errors come at once, except that broken handles hide the rest. Whether two iterations write one element
 //! is deliberately absent: code generation proves it.
 
+mod error;
+mod monoid;
+
 use std::collections::{BTreeSet, HashSet};
 
-use crate::ir::*;
+pub use error::KernelError;
+pub use monoid::monoid;
+use monoid::operation;
 
-/// What is wrong with a kernel or a monoid: its author's mistake.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, thiserror::Error)]
-pub enum KernelError {
-    /// A name that schedules could not spell.
-    #[error("`{name}` is not a name: use letters, digits and `_`, parts joined by `.`")]
-    BadName {
-        /// The name.
-        name: String,
-    },
-    /// Two tensors, scalars, axes or values of one name.
-    #[error("the name `{name}` is given to {first} and to {second}: schedules could not tell them apart; rename one")]
-    DuplicateName {
-        /// The name.
-        name: String,
-        /// What has it first.
-        first: &'static str,
-        /// What has it next.
-        second: &'static str,
-    },
-    /// A tensor without dimensions or with too many.
-    #[error("tensor `{tensor}` has {rank} dimensions; 1 to 4 are possible")]
-    Rank {
-        /// The tensor.
-        tensor: String,
-        /// Its dimensions.
-        rank: usize,
-    },
-    /// More or fewer indices than dimensions.
-    #[error("tensor `{tensor}` has {expected} dimensions, but {found} indices are given")]
-    IndexCount {
-        /// The tensor.
-        tensor: String,
-        /// Its dimensions.
-        expected: usize,
-        /// The indices.
-        found: usize,
-    },
-    /// A value of the wrong type.
-    #[error("{place} is {found}; {expected} is needed there: convert with `as`")]
-    TypeMismatch {
-        /// Where.
-        place: String,
-        /// What is there.
-        found: Type,
-        /// What may be there.
-        expected: Type,
-    },
-    /// An element type that cannot be stored.
-    #[error("`{name}` is of type bool; tensors, scalars and fields are f32 or u32")]
-    BoolStored {
-        /// The tensor, scalar or field.
-        name: String,
-    },
-    /// A load from an `Out`.
-    #[error("tensor `{tensor}` is an `Out` and is read: declare it `InOut`, or name the value with `let` and use that")]
-    ReadOfOutput {
-        /// The tensor.
-        tensor: String,
-    },
-    /// A store to a `Tensor`.
-    #[error("tensor `{tensor}` is an input and is written: declare it `Out` or `InOut`")]
-    WriteToInput {
-        /// The tensor.
-        tensor: String,
-    },
-    /// An `Out` or `InOut` without a store.
-    #[error("tensor `{tensor}` is never written: store to it, or declare it `Tensor`")]
-    NeverWritten {
-        /// The tensor.
-        tensor: String,
-    },
-    /// An input that nothing uses.
-    #[error("tensor `{tensor}` is never read: remove the parameter")]
-    NeverRead {
-        /// The tensor.
-        tensor: String,
-    },
-    /// A load from an `InOut` of an element that the body does not store to.
-    #[error(
-        "tensor `{tensor}` is read at an element that the same body does not write: an `InOut` may only be read where \
-         it is written; use a `Tensor` for the old values and an `Out` for the new"
-    )]
-    InOutRead {
-        /// The tensor.
-        tensor: String,
-    },
-    /// A `for` without a store in it.
-    #[error("the body of `for {axis}` stores nothing: store to an `Out`, or remove the loop")]
-    EmptyLoop {
-        /// The axis.
-        axis: String,
-    },
-    /// An axis used where it has no value.
-    #[error("axis `{axis}` is used outside its loop, in {place}: move the use inside")]
-    AxisOutOfScope {
-        /// The axis.
-        axis: String,
-        /// Where it is used.
-        place: String,
-    },
-    /// An axis that not exactly one `for`, reduction or array binds, or one of another kind.
-    #[error(
-        "axis `{axis}` is bound {count} times as {kind}; exactly one `for`, reduction or array field binds an axis"
-    )]
-    AxisBinding {
-        /// The axis.
-        axis: String,
-        /// How often.
-        count: usize,
-        /// What it was declared as.
-        kind: &'static str,
-    },
-    /// A bound that depends on data.
-    #[error(
-        "the bounds of axis `{axis}` use a tensor or a reduction: only constants, extents, u32 scalars and enclosing axes \
-         may bound an axis"
-    )]
-    DataBound {
-        /// The axis.
-        axis: String,
-    },
-    /// A reduction that does not fit its monoid.
-    #[error("the reduction along `{axis}` gives {found} fields; monoid `{monoid}` has {expected}")]
-    FieldCount {
-        /// The reduction's axis.
-        axis: String,
-        /// The monoid.
-        monoid: String,
-        /// Its fields.
-        expected: usize,
-        /// What was given.
-        found: usize,
-    },
-    /// Array fields without an array axis, or the reverse.
-    #[error(
-        "monoid `{monoid}` {}: give the extent of the array exactly where the monoid has array fields",
-        if *.needed { "has array fields, but the reduction has no extent for them" } else { "has no array fields" }
-    )]
-    ArrayExtent {
-        /// The monoid.
-        monoid: String,
-        /// Whether one is needed.
-        needed: bool,
-    },
-    /// A scalar field read as an array, or the reverse, or a field that is not there.
-    #[error("monoid `{monoid}` has no {} number {field}", if *.array { "array field" } else { "scalar field" })]
-    NoSuchField {
-        /// The monoid.
-        monoid: String,
-        /// The field's number.
-        field: usize,
-        /// What was asked for.
-        array: bool,
-    },
-    /// A reduction used as a value.
-    #[error("the reduction along `{axis}` is used as a value: read one of its fields")]
-    ReductionAsValue {
-        /// The reduction's axis.
-        axis: String,
-    },
-    /// A field or element of something that is not a reduction.
-    #[error("{place} reads a field of something that is not a reduction")]
-    FieldOfValue {
-        /// Where.
-        place: String,
-    },
-    /// An array contribution indexed before it is reduced.
-    #[error("an array contribution is indexed inside its own reduction: use the value itself")]
-    ContributionIndexed,
-    /// An expression that may not stand there.
-    #[error("monoid `{monoid}`: {found} in {place}; a monoid is made of constants, operators and its operands' fields")]
-    NotInMonoid {
-        /// The monoid.
-        monoid: String,
-        /// What stands there.
-        found: &'static str,
-        /// Where.
-        place: String,
-    },
-    /// A scalar field that depends on an element of an array field.
-    #[error("monoid `{monoid}`: scalar field `{field}` uses an element of an array field")]
-    ScalarFromArray {
-        /// The monoid.
-        monoid: String,
-        /// The scalar field.
-        field: String,
-    },
-    /// An operand of a merge outside one.
-    #[error("an operand of a merge stands in kernel `{kernel}`: it has a meaning in a monoid alone")]
-    PartInKernel {
-        /// The kernel.
-        kernel: String,
-    },
-    /// A handle that points nowhere or forward: values of two builders were mixed.
-    #[error("{place} refers to {what} that is not (yet) in `{owner}`: values of two builders do not mix")]
-    BrokenHandle {
-        /// The kernel or monoid.
-        owner: String,
-        /// Where the handle stands.
-        place: String,
-        /// What it should point to.
-        what: &'static str,
-    },
-}
+use crate::ir::*;
 
 /// Everything that is wrong with a kernel; nothing for a well-formed one.
 pub fn kernel(kernel: &Kernel) -> Vec<KernelError> {
@@ -234,65 +36,6 @@ pub fn kernel(kernel: &Kernel) -> Vec<KernelError> {
     errors
 }
 
-/// Everything that is wrong with a monoid; nothing for a well-formed one.
-pub fn monoid(monoid: &Monoid) -> Vec<KernelError> {
-    let name = || monoid.name.clone();
-    let field = |i: usize| monoid.fields.get(i);
-    let mut errors = Vec::new();
-    let mut types: Vec<Type> = Vec::new();
-    let mut from_array = vec![];
-    for (i, expr) in monoid.exprs.iter().enumerate() {
-        let place = format!("expression {i}");
-        if operands(expr).iter().any(|o| o.0 as usize >= i) {
-            return vec![KernelError::BrokenHandle { owner: name(), place, what: "an expression" }];
-        }
-        from_array.push(match expr {
-            Expr::Part(_, f) => field(*f).is_some_and(|f| f.array),
-            _ => operands(expr).iter().any(|o| from_array[o.0 as usize]),
-        });
-        types.push(match expr {
-            Expr::F32(_) => Type::F32,
-            Expr::U32(_) => Type::U32,
-            Expr::Bool(_) => Type::Bool,
-            Expr::Part(_, f) => match field(*f) {
-                Some(f) => f.ty,
-                None => return vec![KernelError::NoSuchField { monoid: name(), field: *f, array: false }],
-            },
-            Expr::Unary(..) | Expr::Binary(..) | Expr::Select(..) => operation(expr, &types, &place, &mut errors),
-            other => {
-                return vec![KernelError::NotInMonoid { monoid: name(), found: noun(other), place }];
-            }
-        });
-    }
-    for (list, what) in [(&monoid.identity, "the identity"), (&monoid.merge, "the merge")] {
-        if list.len() != monoid.fields.len() {
-            let (expected, found) = (monoid.fields.len(), list.len());
-            errors.push(KernelError::FieldCount { axis: what.into(), monoid: name(), expected, found });
-        }
-        for (f, id) in monoid.fields.iter().zip(list) {
-            let place = format!("{what} of field `{}`", f.name);
-            match types.get(id.0 as usize) {
-                None => errors.push(KernelError::BrokenHandle { owner: name(), place, what: "an expression" }),
-                Some(&found) if found != f.ty => {
-                    errors.push(KernelError::TypeMismatch { place, found, expected: f.ty })
-                }
-                Some(_) if from_array[id.0 as usize] && !f.array => {
-                    errors.push(KernelError::ScalarFromArray { monoid: name(), field: f.name.clone() })
-                }
-                Some(_) => {}
-            }
-        }
-    }
-    for f in monoid.fields.iter().filter(|f| f.ty == Type::Bool) {
-        errors.push(KernelError::BoolStored { name: f.name.clone() });
-    }
-    let needed = monoid.fields.iter().any(|f| f.array);
-    if needed != monoid.array.is_some() {
-        errors.push(KernelError::ArrayExtent { monoid: name(), needed });
-    }
-    errors
-}
-
 /// The operands of an expression, in order; of a reduction, its body (the bounds belong to its axes).
 pub fn operands(expr: &Expr) -> Vec<ExprId> {
     match expr {
@@ -303,86 +46,6 @@ pub fn operands(expr: &Expr) -> Vec<ExprId> {
         Expr::Binary(_, a, b) | Expr::Element(a, _, b) => vec![*a, *b],
         Expr::Select(c, a, b) => vec![*c, *a, *b],
         Expr::Reduce(r) => r.body.clone(),
-    }
-}
-
-/// The type of an operator, function or select; a mismatch is reported and the likely type given.
-fn operation(expr: &Expr, types: &[Type], place: &str, errors: &mut Vec<KernelError>) -> Type {
-    use Type::{Bool, F32, U32};
-    let ty = |id: &ExprId| types[id.0 as usize];
-    let mut expect = |found: Type, expected: Type, what: &str| {
-        if found != expected {
-            errors.push(KernelError::TypeMismatch { place: format!("{what} ({place})"), found, expected });
-        }
-    };
-    match expr {
-        Expr::Unary(op, a) => match op {
-            Unary::Not => {
-                expect(ty(a), Bool, "the operand of `!`");
-                Bool
-            }
-            Unary::Bits => {
-                expect(ty(a), F32, "the operand of `bits`");
-                U32
-            }
-            Unary::ToF32 | Unary::ToU32 => {
-                if ty(a) == Bool {
-                    expect(Bool, U32, "the operand of `as`");
-                }
-                if *op == Unary::ToF32 { F32 } else { U32 }
-            }
-            _ => {
-                expect(ty(a), F32, &format!("the operand of {op:?}"));
-                F32
-            }
-        },
-        Expr::Binary(op, a, b) => {
-            let first = ty(a);
-            let right = format!("the right side of {op:?}");
-            let left = format!("the left side of {op:?}");
-            match op {
-                Binary::Rem | Binary::Xor | Binary::Shl | Binary::Shr => {
-                    expect(first, U32, &left);
-                    expect(ty(b), U32, &right);
-                    U32
-                }
-                Binary::And | Binary::Or => {
-                    let wanted = if first == F32 { U32 } else { first };
-                    expect(first, wanted, &left);
-                    expect(ty(b), wanted, &right);
-                    wanted
-                }
-                _ => {
-                    if first == Bool {
-                        expect(first, U32, &left);
-                    } else {
-                        expect(ty(b), first, &right);
-                    }
-                    let compares =
-                        matches!(op, Binary::Eq | Binary::Ne | Binary::Lt | Binary::Le | Binary::Gt | Binary::Ge);
-                    if compares { Bool } else { first }
-                }
-            }
-        }
-        Expr::Select(c, a, b) => {
-            expect(ty(c), Bool, "the condition of `if`");
-            expect(ty(b), ty(a), "the `else` value");
-            ty(a)
-        }
-        _ => U32,
-    }
-}
-
-fn noun(expr: &Expr) -> &'static str {
-    match expr {
-        Expr::Axis(_) => "an axis",
-        Expr::Extent(_) => "an extent",
-        Expr::Scalar(_) => "a scalar parameter",
-        Expr::Load(..) => "a load",
-        Expr::Reduce(_) | Expr::Field(..) | Expr::Element(..) => "a reduction",
-        Expr::Part(..) => "an operand of a merge",
-        Expr::F32(_) | Expr::U32(_) | Expr::Bool(_) => "a constant",
-        Expr::Unary(..) | Expr::Binary(..) | Expr::Select(..) => "an operator",
     }
 }
 
@@ -741,6 +404,9 @@ fn reachable(k: &Kernel, roots: impl IntoIterator<Item = ExprId>) -> Vec<&Expr> 
             let expr = k.expr(id);
             found.push(expr);
             open.extend(operands(expr));
+            if let Expr::Reduce(r) = expr {
+                open.extend(std::iter::once(r.axis).chain(r.array).flat_map(|a| [k.axis(a).lo, k.axis(a).hi]));
+            }
         }
     }
     found

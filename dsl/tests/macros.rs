@@ -3,17 +3,10 @@
 use tilewright_dsl::build::{Builder, MonoidBuilder};
 use tilewright_dsl::ir::*;
 use tilewright_dsl::schedule::*;
-use tilewright_dsl::{kernel, monoid, schedule};
+use tilewright_dsl::{kernel, schedule};
 
-/// y = x·Wᵀ.
-#[kernel]
-pub fn linear(w: Tensor<R, K>, x: Tensor<T, K>, y: Out<T, R>) {
-    for t in 0..T {
-        for r in 0..R {
-            y[t][r] = sum(0..K, |k| w[r][k] * x[t][k]);
-        }
-    }
-}
+mod kernels;
+use kernels::*;
 
 #[test]
 fn linear_is_the_same() {
@@ -29,20 +22,10 @@ fn linear_is_the_same() {
     assert_eq!(linear(), b.finish().expect("linear"));
 }
 
-#[kernel]
-fn rmsnorm(x: Tensor<T, D>, w: Tensor<D>, y: Out<T, D>, eps: f32) {
-    for t in 0..T {
-        let s = sum(0..D, |j| x[t][j] * x[t][j]);
-        let scale = rsqrt(s / D as f32 + eps);
-        for d in 0..D {
-            y[t][d] = x[t][d] * scale * w[d];
-        }
-    }
-}
-
 #[test]
 fn rmsnorm_is_the_same() {
     let b = Builder::new("rmsnorm");
+    b.doc("x over its root mean square, times w.");
     let (x, w) = (b.input::<f32, 2>("x", ["T", "D"]), b.input::<f32, 1>("w", ["D"]));
     let y = b.output::<f32, 2>("y", ["T", "D"]);
     let eps = b.scalar::<f32>("eps");
@@ -55,20 +38,10 @@ fn rmsnorm_is_the_same() {
     assert_eq!(rmsnorm(), b.finish().expect("rmsnorm"));
 }
 
-#[kernel]
-fn softmax(x: Tensor<R, C>, y: Out<R, C>) {
-    for r in 0..R {
-        let m = max(0..C, |i| x[r][i]);
-        let s = sum(0..C, |j| exp(x[r][j] - m));
-        for c in 0..C {
-            y[r][c] = exp(x[r][c] - m) / s;
-        }
-    }
-}
-
 #[test]
 fn softmax_is_the_same() {
     let b = Builder::new("softmax");
+    b.doc("Row softmax.");
     let (x, y) = (b.input::<f32, 2>("x", ["R", "C"]), b.output::<f32, 2>("y", ["R", "C"]));
     b.each("r", 0, b.extent("R"), |r| {
         let m = b.name("m", b.max("i", 0, b.extent("C"), |i| x.at([r, i])));
@@ -76,18 +49,6 @@ fn softmax_is_the_same() {
         b.each("c", 0, b.extent("C"), |c| y.set([r, c], (x.at([r, c]) - m).exp() / s));
     });
     assert_eq!(softmax(), b.finish().expect("softmax"));
-}
-
-/// Online softmax: the largest score, the sum of weights, and the weighted sum of values.
-#[monoid]
-impl Softmax<C> {
-    const IDENTITY: Self = Self { max: LOWEST, weight: 0.0, value: |c| 0.0 };
-    fn merge(a: Self, b: Self) -> Self {
-        let m = max(a.max, b.max);
-        let wa = exp(a.max - m);
-        let wb = exp(b.max - m);
-        Self { max: m, weight: a.weight * wa + b.weight * wb, value: |c| a.value[c] * wa + b.value[c] * wb }
-    }
 }
 
 fn softmax_monoid() -> Monoid {
@@ -104,25 +65,10 @@ fn the_monoid_is_the_same() {
     assert_eq!(Softmax::monoid(), softmax_monoid());
 }
 
-#[kernel]
-fn attention(q: Tensor<T, H, D>, k: Tensor<S, G, D>, v: Tensor<S, G, D>, y: Out<T, H, D>, pos: u32, scale: f32) {
-    for t in 0..T {
-        for h in 0..H {
-            let g = h / (H / G);
-            let s = fold(0..pos + t + 1, |j| {
-                let score = sum(0..D, |i| q[t][h][i] * k[j][g][i]) * scale;
-                Softmax::<D> { max: score, weight: 1.0, value: |c| v[j][g][c] }
-            });
-            for d in 0..D {
-                y[t][h][d] = s.value[d] / s.weight;
-            }
-        }
-    }
-}
-
 #[test]
 fn attention_is_the_same() {
     let b = Builder::new("attention");
+    b.doc("Causal attention with grouped heads.");
     let q = b.input::<f32, 3>("q", ["T", "H", "D"]);
     let (k, v) = (b.input::<f32, 3>("k", ["S", "G", "D"]), b.input::<f32, 3>("v", ["S", "G", "D"]));
     let y = b.output::<f32, 3>("y", ["T", "H", "D"]);
@@ -146,44 +92,6 @@ fn attention_is_the_same() {
 }
 
 #[kernel]
-fn rope(x: InOut<T, H, D>, cos: Tensor<S, P>, sin: Tensor<S, P>, pos: u32) {
-    for t in 0..T {
-        for h in 0..H {
-            for p in 0..D / 2 {
-                let half = D / 2;
-                let a = x[t][h][p];
-                let b = x[t][h][p + half];
-                let c = cos[pos + t][p];
-                let s = sin[pos + t][p];
-                x[t][h][p] = a * c - b * s;
-                x[t][h][p + D / 2] = b * c + a * s;
-            }
-        }
-    }
-}
-
-#[test]
-fn rope_is_well_formed() {
-    assert_eq!(rope().tensors[0].role, Role::InOut);
-}
-
-#[kernel]
-fn embedding(ids: Tensor<u32, T>, table: Tensor<V, D>, y: Out<T, D>) {
-    for t in 0..T {
-        for d in 0..D {
-            y[t][d] = table[ids[t]][d];
-        }
-    }
-}
-
-#[kernel]
-fn greedy(logits: Tensor<T, V>, token: Out<u32, T>) {
-    for t in 0..T {
-        token[t] = argmax(0..V, |v| logits[t][v]);
-    }
-}
-
-#[kernel]
 fn forms(x: Tensor<N>, ids: Tensor<u32, N>, y: Out<N>, z: Out<u32, N>, n: u32) {
     for i in 0..N {
         let double = |c| x[c] * 2.0;
@@ -200,8 +108,50 @@ fn forms(x: Tensor<N>, ids: Tensor<u32, N>, y: Out<N>, z: Out<u32, N>, n: u32) {
 }
 
 #[test]
+fn rope_is_the_same() {
+    let b = Builder::new("rope");
+    b.doc("Rotates the pairs (p, p + D/2) in place.");
+    let x = b.in_out::<f32, 3>("x", ["T", "H", "D"]);
+    let (cos, sin) = (b.input::<f32, 2>("cos", ["S", "P"]), b.input::<f32, 2>("sin", ["S", "P"]));
+    let pos = b.scalar::<u32>("pos");
+    b.each("t", 0, b.extent("T"), |t| {
+        b.each("h", 0, b.extent("H"), |h| {
+            b.each("p", 0, b.extent("D") / 2, |p| {
+                let half = b.name("half", b.extent("D") / 2);
+                let (low, high) = (b.name("a", x.at([t, h, p])), b.name("b", x.at([t, h, p + half])));
+                let (c, s) = (b.name("c", cos.at([pos + t, p])), b.name("s", sin.at([pos + t, p])));
+                x.set([t, h, p], low * c - high * s);
+                x.set([t, h, p + half], high * c + low * s);
+            });
+        });
+    });
+    assert_eq!(rope(), b.finish().expect("rope"));
+}
+
+#[test]
+fn embedding_is_the_same() {
+    let b = Builder::new("embedding");
+    b.doc("Rows of a table.");
+    let (ids, table) = (b.input::<u32, 1>("ids", ["T"]), b.input::<f32, 2>("table", ["V", "D"]));
+    let y = b.output::<f32, 2>("y", ["T", "D"]);
+    b.each("t", 0, b.extent("T"), |t| {
+        b.each("d", 0, b.extent("D"), |d| y.set([t, d], table.at([ids.at([t]), d])));
+    });
+    assert_eq!(embedding(), b.finish().expect("embedding"));
+}
+
+#[test]
+fn argmax_is_the_same() {
+    let b = Builder::new("greedy");
+    b.doc("The most likely token.");
+    let (logits, token) = (b.input::<f32, 2>("logits", ["T", "V"]), b.output::<u32, 1>("token", ["T"]));
+    b.each("t", 0, b.extent("T"), |t| token.set([t], b.argmax("v", 0, b.extent("V"), |v| logits.at([t, v]))));
+    assert_eq!(greedy(), b.finish().expect("greedy"));
+}
+
+#[test]
 fn all_forms_are_well_formed() {
-    for kernel in [embedding(), greedy(), forms()] {
+    for kernel in [rope(), append(), forms()] {
         assert!(kernel.exprs.len() > 3);
     }
 }
@@ -256,4 +206,19 @@ fn schedules_are_values() {
         (f.kernel.as_str(), f.computes[0].place, f.computes[1].place),
         ("norm_linear", Place::Workgroup, Place::Registers)
     );
+    // What the macro reads, the text parser reads as the same value.
+    let text = "\
+schedule coalesced for linear {
+    workgroup 64;
+    t: grid;
+    r: grid, lanes(2), unroll(4);
+    k: serial as ko, lanes(32), vector(4);
+    stage x at ko: workgroup;
+    store w: f16;
+}
+";
+    assert_eq!((text.parse(), s.to_string()), (Ok(s), text.into()));
+    for schedule in [d, f] {
+        assert_eq!(schedule.to_string().parse(), Ok(schedule));
+    }
 }

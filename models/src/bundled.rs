@@ -17,32 +17,24 @@ pub const ASSETS_VARIABLE: &str = "TILEWRIGHT_ASSETS";
 /// # Errors
 /// When none of them holds a `config.json`.
 pub fn bundled_dir() -> Result<PathBuf, ModelError> {
-    let program = std::env::current_exe()
-        .ok()
-        .and_then(|p| p.parent().map(PathBuf::from));
+    let program = std::env::current_exe().ok().and_then(|p| p.parent().map(PathBuf::from));
     let assets = std::env::var_os(ASSETS_VARIABLE).map(PathBuf::from);
     first_model(candidates(program, assets))
 }
 
 /// The folders to look in, best first.
 fn candidates(program: Option<PathBuf>, assets: Option<PathBuf>) -> Vec<PathBuf> {
-    let beside = program.into_iter().flat_map(|p| {
-        ["../share/tilewright/tiny", "share/tilewright/tiny"].map(|share| p.join(share))
-    });
+    let beside = program
+        .into_iter()
+        .flat_map(|p| ["../share/tilewright/tiny", "share/tilewright/tiny"].map(|share| p.join(share)));
     let named = assets.map(|a| a.join("tiny"));
     let source = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/tiny"));
     beside.chain(named).chain([source]).collect()
 }
 
 fn first_model(candidates: Vec<PathBuf>) -> Result<PathBuf, ModelError> {
-    let looked = candidates
-        .iter()
-        .map(|p| p.display().to_string())
-        .collect::<Vec<_>>()
-        .join(", ");
-    let found = candidates
-        .into_iter()
-        .find(|p| p.join("config.json").is_file());
+    let looked = candidates.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(", ");
+    let found = candidates.into_iter().find(|p| p.join("config.json").is_file());
     found.ok_or(ModelError::NoBundle { looked })
 }
 
@@ -67,20 +59,12 @@ mod tests {
         let named = model(assets.join("tiny"));
         assert_eq!(find(), named);
         let shared = model(root.path().join("share/tilewright/tiny"));
-        assert_eq!(
-            find().canonicalize().unwrap(),
-            shared.canonicalize().unwrap()
-        );
+        assert_eq!(find().canonicalize().unwrap(), shared.canonicalize().unwrap());
     }
 
     #[test]
     fn says_where_it_looked() {
-        let message = first_model(vec!["/nowhere/a".into(), "/nowhere/b".into()])
-            .unwrap_err()
-            .to_string();
-        assert!(
-            message.contains("/nowhere/a, /nowhere/b") && message.contains("TILEWRIGHT_ASSETS"),
-            "{message}"
-        );
+        let message = first_model(vec!["/nowhere/a".into(), "/nowhere/b".into()]).unwrap_err().to_string();
+        assert!(message.contains("/nowhere/a, /nowhere/b") && message.contains("TILEWRIGHT_ASSETS"), "{message}");
     }
 }

@@ -32,12 +32,7 @@ impl Message {
     /// A message of plain text from `role`: `system`, `user`, `assistant` or `tool`.
     pub fn new(role: &str, content: &str) -> Self {
         let fields = [("role", role), ("content", content)];
-        Self(
-            fields
-                .map(|(k, v)| (k.to_string(), Value::from(v)))
-                .into_iter()
-                .collect(),
-        )
+        Self(fields.map(|(k, v)| (k.to_string(), Value::from(v))).into_iter().collect())
     }
 
     /// A message from JSON, with all its fields.
@@ -81,11 +76,7 @@ impl ChatTemplate {
     /// When a file is there but cannot be read as text or JSON.
     pub fn open(dir: &Path) -> Result<Self, ModelError> {
         let config_path = dir.join("tokenizer_config.json");
-        let config = if config_path.exists() {
-            read_json(&config_path)?
-        } else {
-            Value::Null
-        };
+        let config = if config_path.exists() { read_json(&config_path)? } else { Value::Null };
         let own_file = dir.join("chat_template.jinja");
         let named = |name: &str| {
             let all = config["chat_template"].as_array()?;
@@ -100,15 +91,10 @@ impl ChatTemplate {
             (named("default"), named("tool_use"))
         };
         let special_tokens = ["bos_token", "eos_token", "pad_token", "unk_token"];
-        let special_tokens = special_tokens
-            .iter()
-            .filter_map(|n| Some((n.to_string(), token_text(&config[*n])?)));
+        let special_tokens = special_tokens.iter().filter_map(|n| Some((n.to_string(), token_text(&config[*n])?)));
         let missing = match plain {
             Some(_) => None,
-            None => Some(format!(
-                "{} has no chat template; using the built-in ChatML",
-                dir.display()
-            )),
+            None => Some(format!("{} has no chat template; using the built-in ChatML", dir.display())),
         };
         Ok(Self {
             plain: plain.unwrap_or_else(|| BUILT_IN.into()),
@@ -131,9 +117,7 @@ impl ChatTemplate {
         add_generation_prompt: bool,
     ) -> Result<Prompt, ModelError> {
         if messages.is_empty() {
-            return Err(ModelError::Chat {
-                reason: "there are none; expected at least one message".into(),
-            });
+            return Err(ModelError::Chat { reason: "there are none; expected at least one message".into() });
         }
         let template = match &self.with_tools {
             Some(template) if !tools.is_empty() => template,
@@ -141,35 +125,21 @@ impl ChatTemplate {
         };
         let context = self.context(messages, tools, add_generation_prompt);
         match render(template, &context) {
-            Ok(text) => Ok(Prompt {
-                text,
-                note: self.missing.clone(),
-            }),
+            Ok(text) => Ok(Prompt { text, note: self.missing.clone() }),
             Err(error) => match raised(&error) {
-                Some(reason) => Err(ModelError::Chat {
-                    reason: format!("the model's template says: {reason}"),
-                }),
+                Some(reason) => Err(ModelError::Chat { reason: format!("the model's template says: {reason}") }),
                 None => {
-                    let text = render(BUILT_IN, &context).map_err(|e| ModelError::Chat {
-                        reason: e.to_string(),
-                    })?;
-                    let note = format!(
-                        "the model's chat template does not render ({error}); using the built-in ChatML"
-                    );
-                    Ok(Prompt {
-                        text,
-                        note: Some(note),
-                    })
+                    let text = render(BUILT_IN, &context).map_err(|e| ModelError::Chat { reason: e.to_string() })?;
+                    let note =
+                        format!("the model's chat template does not render ({error}); using the built-in ChatML");
+                    Ok(Prompt { text, note: Some(note) })
                 }
             },
         }
     }
 
     fn context(&self, messages: &[Message], tools: &[Value], add_generation_prompt: bool) -> Jinja {
-        let messages: Vec<Jinja> = messages
-            .iter()
-            .map(|m| json::object_to_jinja(&m.0))
-            .collect();
+        let messages: Vec<Jinja> = messages.iter().map(|m| json::object_to_jinja(&m.0)).collect();
         let tools = match tools {
             [] => Jinja::from(()),
             some => some.iter().map(json::to_jinja).collect(),
@@ -190,9 +160,7 @@ impl ChatTemplate {
 fn raised(error: &minijinja::Error) -> Option<String> {
     let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = next {
-        let detail = error
-            .downcast_ref::<minijinja::Error>()
-            .and_then(|e| e.detail());
+        let detail = error.downcast_ref::<minijinja::Error>().and_then(|e| e.detail());
         if let Some(reason) = detail.and_then(|d| d.strip_prefix(RAISED)) {
             return Some(reason.into());
         }
@@ -204,30 +172,17 @@ fn raised(error: &minijinja::Error) -> Option<String> {
 fn render(template: &str, context: &Jinja) -> Result<String, minijinja::Error> {
     let template = without_generation_tags(template);
     let mut env = Environment::new();
-    env.set_syntax(
-        SyntaxConfig::builder()
-            .trim_blocks(true)
-            .lstrip_blocks(true)
-            .build()?,
-    );
+    env.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
     env.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
     env.set_formatter(|out, state, value| match python_constant(value) {
         Some(text) => out.write_str(text).map_err(minijinja::Error::from),
         None => minijinja::escape_formatter(out, state, value),
     });
     env.add_filter("tojson", json::tojson);
-    env.add_function("strftime_now", |format: String| {
-        clock::strftime_now(&format)
+    env.add_function("strftime_now", |format: String| clock::strftime_now(&format));
+    env.add_function("raise_exception", |message: String| -> Result<Jinja, minijinja::Error> {
+        Err(minijinja::Error::new(ErrorKind::InvalidOperation, format!("{RAISED}{message}")))
     });
-    env.add_function(
-        "raise_exception",
-        |message: String| -> Result<Jinja, minijinja::Error> {
-            Err(minijinja::Error::new(
-                ErrorKind::InvalidOperation,
-                format!("{RAISED}{message}"),
-            ))
-        },
-    );
     env.template_from_str(&template)?.render(context.clone())
 }
 

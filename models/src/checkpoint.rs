@@ -94,18 +94,9 @@ impl Checkpoint {
             let (files, places) = open_shards(dir, &index)?;
             (files, places, index)
         } else {
-            return Err(ModelError::NoFile {
-                folder: dir.into(),
-                file: SINGLE.into(),
-                help: missing_help(dir),
-            });
+            return Err(ModelError::NoFile { folder: dir.into(), file: SINGLE.into(), help: missing_help(dir) });
         };
-        let mut checkpoint = Self {
-            files,
-            places,
-            tied: false,
-            notes: Vec::new(),
-        };
+        let mut checkpoint = Self { files, places, tied: false, notes: Vec::new() };
         checkpoint.refuse_quantised()?;
         checkpoint.check_tensors(config, &listing)?;
         checkpoint.settle_head(config, &listing)?;
@@ -116,11 +107,7 @@ impl Checkpoint {
     pub fn tensor(&self, name: &str) -> Option<TensorView<'_>> {
         let (file, entry) = self.entry(name)?;
         let dtype = Dtype::from_name(&entry.dtype)?;
-        Some(TensorView {
-            dtype,
-            shape: &entry.shape,
-            bytes: file.bytes(entry),
-        })
+        Some(TensorView { dtype, shape: &entry.shape, bytes: file.bytes(entry) })
     }
 
     /// What the user may want to know about the files though it is not an error.
@@ -130,11 +117,7 @@ impl Checkpoint {
 
     /// The bytes of all weights as stored.
     pub fn stored_bytes(&self) -> u64 {
-        self.places
-            .keys()
-            .filter_map(|name| self.tensor(name))
-            .map(|t| t.bytes.len() as u64)
-            .sum()
+        self.places.keys().filter_map(|name| self.tensor(name)).map(|t| t.bytes.len() as u64).sum()
     }
 
     fn entry(&self, name: &str) -> Option<(&WeightsFile, &Entry)> {
@@ -143,18 +126,9 @@ impl Checkpoint {
     }
 
     fn refuse_quantised(&self) -> Result<(), ModelError> {
-        const SIGNS: [&str; 5] = [
-            ".qweight",
-            ".qzeros",
-            ".weight_packed",
-            ".weight_scale_inv",
-            ".quant_state.bitsandbytes__nf4",
-        ];
-        let sign = self
-            .places
-            .keys()
-            .filter(|name| SIGNS.iter().any(|s| name.ends_with(s)))
-            .min();
+        const SIGNS: [&str; 5] =
+            [".qweight", ".qzeros", ".weight_packed", ".weight_scale_inv", ".quant_state.bitsandbytes__nf4"];
+        let sign = self.places.keys().filter(|name| SIGNS.iter().any(|s| name.ends_with(s))).min();
         match sign {
             Some(name) => Err(ModelError::Quantised {
                 path: self.files[self.places[name]].path.clone(),
@@ -166,10 +140,7 @@ impl Checkpoint {
 
     fn check_tensors(&self, config: &Config, listing: &Path) -> Result<(), ModelError> {
         // Whether the head may be absent is settled afterwards; if it is there, it must fit.
-        for spec in expected_tensors(&Config {
-            tie_word_embeddings: false,
-            ..config.clone()
-        }) {
+        for spec in expected_tensors(&Config { tie_word_embeddings: false, ..config.clone() }) {
             let Some((file, entry)) = self.entry(&spec.name) else {
                 if spec.name == HEAD {
                     continue;
@@ -184,19 +155,10 @@ impl Checkpoint {
             let (path, tensor) = (file.path.clone(), spec.name);
             if entry.shape != spec.shape {
                 let found = entry.shape.clone();
-                return Err(ModelError::Shape {
-                    path,
-                    tensor,
-                    found,
-                    expected: spec.shape,
-                });
+                return Err(ModelError::Shape { path, tensor, found, expected: spec.shape });
             }
             if Dtype::from_name(&entry.dtype).is_none() {
-                return Err(ModelError::Dtype {
-                    path,
-                    tensor,
-                    found: entry.dtype.clone(),
-                });
+                return Err(ModelError::Dtype { path, tensor, found: entry.dtype.clone() });
             }
         }
         Ok(())
@@ -213,9 +175,10 @@ impl Checkpoint {
                 path: listing.into(),
                 tensor: HEAD.into(),
                 expected: vec![config.vocab_size, config.hidden_size],
-                help: "config.json says `tie_word_embeddings`: false; if the model shares its head with the embedding, \
+                help:
+                    "config.json says `tie_word_embeddings`: false; if the model shares its head with the embedding, \
                        set it to true; otherwise download the weights again"
-                    .into(),
+                        .into(),
             });
         };
         if config.tie_word_embeddings {
@@ -240,11 +203,7 @@ impl WeightSource for Checkpoint {
         let tensor = self.known(name)?;
         let elements = element_range(name, tensor.shape, &rows, out.len())?;
         let size = tensor.dtype.size();
-        convert::to_f32(
-            tensor.dtype,
-            &tensor.bytes[elements.start * size..elements.end * size],
-            out,
-        );
+        convert::to_f32(tensor.dtype, &tensor.bytes[elements.start * size..elements.end * size], out);
         Ok(())
     }
 
@@ -256,11 +215,7 @@ impl WeightSource for Checkpoint {
 impl Checkpoint {
     fn known(&self, name: &str) -> Result<TensorView<'_>, ModelError> {
         self.tensor(name).ok_or_else(|| ModelError::NoTensor {
-            path: self
-                .files
-                .first()
-                .map(|f| f.path.clone())
-                .unwrap_or_default(),
+            path: self.files.first().map(|f| f.path.clone()).unwrap_or_default(),
             tensor: name.into(),
             expected: Vec::new(),
             help: "no tensor of this name belongs to the model".into(),
@@ -275,29 +230,20 @@ pub(crate) fn element_range(
     rows: &Range<usize>,
     length: usize,
 ) -> Result<Range<usize>, ModelError> {
-    let (count, columns) = (
-        shape.first().copied().unwrap_or(1),
-        shape.iter().skip(1).product::<usize>(),
-    );
+    let (count, columns) = (shape.first().copied().unwrap_or(1), shape.iter().skip(1).product::<usize>());
     if rows.start > rows.end || rows.end > count || rows.len() * columns != length {
         return Err(ModelError::Rows {
             tensor: name.into(),
             rows: count,
             columns,
-            asked: format!(
-                "asked for rows {}..{} into a buffer of {length} elements",
-                rows.start, rows.end
-            ),
+            asked: format!("asked for rows {}..{} into a buffer of {length} elements", rows.start, rows.end),
         });
     }
     Ok(rows.start * columns..rows.end * columns)
 }
 
 /// Opens every shard that the index names and checks that each holds what the index places there.
-fn open_shards(
-    dir: &Path,
-    index: &Path,
-) -> Result<(Vec<WeightsFile>, HashMap<String, usize>), ModelError> {
+fn open_shards(dir: &Path, index: &Path) -> Result<(Vec<WeightsFile>, HashMap<String, usize>), ModelError> {
     let value = read_json(index)?;
     let wrong = |field: &str, found: String, expected: &str| ModelError::Field {
         path: index.into(),
@@ -306,25 +252,14 @@ fn open_shards(
         expected: expected.into(),
     };
     let map = value["weight_map"].as_object().filter(|m| !m.is_empty());
-    let map = map.ok_or_else(|| {
-        wrong(
-            "weight_map",
-            "missing or empty".into(),
-            "an object from tensor names to file names",
-        )
-    })?;
+    let map =
+        map.ok_or_else(|| wrong("weight_map", "missing or empty".into(), "an object from tensor names to file names"))?;
 
     let mut shards: BTreeMap<&str, Vec<&String>> = BTreeMap::new();
     for (tensor, shard) in map {
-        let name = shard
-            .as_str()
-            .filter(|s| Path::new(s).file_name().is_some_and(|f| f == *s));
+        let name = shard.as_str().filter(|s| Path::new(s).file_name().is_some_and(|f| f == *s));
         let name = name.ok_or_else(|| {
-            wrong(
-                &format!("weight_map.{tensor}"),
-                shard.to_string(),
-                "the name of a file beside the index",
-            )
+            wrong(&format!("weight_map.{tensor}"), shard.to_string(), "the name of a file beside the index")
         })?;
         shards.entry(name).or_default().push(tensor);
     }
@@ -343,11 +278,7 @@ fn open_shards(
         let file = WeightsFile::open(&dir.join(shard))?;
         for tensor in tensors {
             if !file.tensors.contains_key(tensor) {
-                return Err(ModelError::NotInShard {
-                    index: index.into(),
-                    tensor: tensor.clone(),
-                    shard: file.path,
-                });
+                return Err(ModelError::NotInShard { index: index.into(), tensor: tensor.clone(), shard: file.path });
             }
             places.insert(tensor.clone(), files.len());
         }
@@ -357,21 +288,12 @@ fn open_shards(
 }
 
 fn missing_help(dir: &Path) -> String {
-    let other = std::fs::read_dir(dir)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|e| PathBuf::from(e.file_name()))
-        .find(|p| {
-            p.extension().is_some_and(|e| {
-                e == "gguf" || e == "bin" || e == "pth" || e == "pt" || e == "safetensors"
-            })
+    let other =
+        std::fs::read_dir(dir).into_iter().flatten().flatten().map(|e| PathBuf::from(e.file_name())).find(|p| {
+            p.extension().is_some_and(|e| e == "gguf" || e == "bin" || e == "pth" || e == "pt" || e == "safetensors")
         });
     match other {
-        Some(name) => format!(
-            "{} is not read; expected {SINGLE}, or {INDEX} and its shards",
-            name.display()
-        ),
+        Some(name) => format!("{} is not read; expected {SINGLE}, or {INDEX} and its shards", name.display()),
         None => format!("expected {SINGLE}, or {INDEX} and its shards; download the weights"),
     }
 }

@@ -64,13 +64,7 @@ pub struct GenerationDefaults {
 
 impl Default for GenerationDefaults {
     fn default() -> Self {
-        Self {
-            do_sample: false,
-            temperature: 1.0,
-            top_k: 50,
-            top_p: 1.0,
-            repetition_penalty: 1.0,
-        }
+        Self { do_sample: false, temperature: 1.0, top_k: 50, top_p: 1.0, repetition_penalty: 1.0 }
     }
 }
 
@@ -87,15 +81,8 @@ impl Config {
     /// and when a number is impossible.
     pub fn open(dir: &Path) -> Result<Self, ModelError> {
         if !dir.is_dir() {
-            let found = if dir.exists() {
-                "it is not a folder"
-            } else {
-                "nothing is there"
-            };
-            return Err(ModelError::NoFolder {
-                path: dir.into(),
-                found: found.into(),
-            });
+            let found = if dir.exists() { "it is not a folder" } else { "nothing is there" };
+            return Err(ModelError::NoFolder { path: dir.into(), found: found.into() });
         }
         let path = dir.join("config.json");
         if !path.exists() {
@@ -128,18 +115,13 @@ impl Config {
         }
         let heads = fields.size("num_attention_heads", WIDTH_MAX)?;
         let hidden = fields.size("hidden_size", WIDTH_MAX)?;
-        let kv_heads = fields
-            .optional_size("num_key_value_heads", WIDTH_MAX)?
-            .unwrap_or(heads);
+        let kv_heads = fields.optional_size("num_key_value_heads", WIDTH_MAX)?.unwrap_or(heads);
         if !heads.is_multiple_of(kv_heads) {
-            return Err(fields.wrong(
-                "num_key_value_heads",
-                format!("a divisor of num_attention_heads, which is {heads}"),
-            ));
+            return Err(
+                fields.wrong("num_key_value_heads", format!("a divisor of num_attention_heads, which is {heads}"))
+            );
         }
-        let max_position_embeddings = fields
-            .optional_size("max_position_embeddings", CONTEXT_MAX)?
-            .unwrap_or(32768);
+        let max_position_embeddings = fields.optional_size("max_position_embeddings", CONTEXT_MAX)?.unwrap_or(32768);
         let config = Self {
             vocab_size: fields.size("vocab_size", VOCAB_MAX)?,
             hidden_size: hidden,
@@ -161,8 +143,7 @@ impl Config {
 
     /// How many positions the model may see: `max_position_embeddings`, or what the RoPE scaling stretches it to.
     pub fn context(&self) -> usize {
-        self.max_position_embeddings
-            .max(self.rope.stretched_context())
+        self.max_position_embeddings.max(self.rope.stretched_context())
     }
 
     /// Query heads that share one key-value head.
@@ -256,19 +237,12 @@ fn head_dim(fields: &Fields, hidden: usize, heads: usize) -> Result<usize, Model
     };
     if !dim.is_multiple_of(2) {
         let expected = format!("an even width of a head for RoPE (the width is {dim})");
-        let field = if fields.has("head_dim") {
-            "head_dim"
-        } else {
-            "hidden_size"
-        };
+        let field = if fields.has("head_dim") { "head_dim" } else { "hidden_size" };
         return Err(fields.wrong(field, expected));
     }
     // Element counts of every tensor then fit 64-bit arithmetic with room for bytes.
     if dim * heads > WIDTH_MAX {
-        let expected = format!(
-            "at most {WIDTH_MAX} / head_dim, which is {}",
-            WIDTH_MAX / dim
-        );
+        let expected = format!("at most {WIDTH_MAX} / head_dim, which is {}", WIDTH_MAX / dim);
         return Err(fields.wrong("num_attention_heads", expected));
     }
     Ok(dim)
@@ -294,13 +268,8 @@ fn refuse_quantised(fields: &Fields) -> Result<(), ModelError> {
     let Some(quantisation) = fields.get("quantization_config") else {
         return Ok(());
     };
-    let method = quantisation["quant_method"]
-        .as_str()
-        .unwrap_or("quantization_config");
-    Err(ModelError::Quantised {
-        path: fields.path().into(),
-        method: method.to_uppercase(),
-    })
+    let method = quantisation["quant_method"].as_str().unwrap_or("quantization_config");
+    Err(ModelError::Quantised { path: fields.path().into(), method: method.to_uppercase() })
 }
 
 /// Refuses a sliding window that some layer uses and that is shorter than the context.
@@ -319,30 +288,22 @@ fn refuse_sliding_window(fields: &Fields, config: &Config) -> Result<(), ModelEr
     if used && some_layer && window < config.context() as u64 {
         return Err(fields.wrong(
             "use_sliding_window",
-            format!(
-                "false: a window of {window} in a context of {} is not implemented",
-                config.context()
-            ),
+            format!("false: a window of {window} in a context of {} is not implemented", config.context()),
         ));
     }
     Ok(())
 }
 
 fn missing_config_help(dir: &Path) -> String {
-    let names = std::fs::read_dir(dir)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|e| e.file_name());
-    let gguf = names
-        .filter_map(|n| n.into_string().ok())
-        .find(|n| n.ends_with(".gguf"));
+    let names = std::fs::read_dir(dir).into_iter().flatten().flatten().map(|e| e.file_name());
+    let gguf = names.filter_map(|n| n.into_string().ok()).find(|n| n.ends_with(".gguf"));
     match gguf {
         Some(name) => format!(
             "{name} is a GGUF file, which is not supported; download the model in the Hugging Face layout \
              (config.json, tokenizer.json, model.safetensors)"
         ),
-        None => "expected the Hugging Face layout (config.json, tokenizer.json, model.safetensors); check the path"
-            .into(),
+        None => {
+            "expected the Hugging Face layout (config.json, tokenizer.json, model.safetensors); check the path".into()
+        }
     }
 }

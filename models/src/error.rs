@@ -1,7 +1,7 @@
 //! What can be wrong with a model's files and with what a user asks of them, as one typed enum.
 //!
-//! Every message says which file, tensor or setting; what was found; what was expected; and what to do. Device and
-//! schedule errors are deliberately absent: they belong to the crates below.
+//! Every message says which file, tensor or setting; what was found; what was expected; and what to do. Errors of devices
+//! and schedules are those of the crates below, passed on as they are.
 
 use std::path::PathBuf;
 
@@ -72,9 +72,7 @@ pub enum ModelError {
     },
 
     /// The folder holds a model of another architecture.
-    #[error(
-        "{path}: this is a `{found}` model; expected `Qwen2ForCausalLM` (model_type `qwen2`); {help}"
-    )]
+    #[error("{path}: this is a `{found}` model; expected `Qwen2ForCausalLM` (model_type `qwen2`); {help}")]
     Architecture {
         /// The configuration file.
         path: PathBuf,
@@ -161,9 +159,7 @@ pub enum ModelError {
     },
 
     /// A tensor that the configuration asks for is in no file.
-    #[error(
-        "{path}: tensor `{tensor}` is missing; expected shape {expected:?} for this config.json; {help}"
-    )]
+    #[error("{path}: tensor `{tensor}` is missing; expected shape {expected:?} for this config.json; {help}")]
     NoTensor {
         /// The weights file, or the index.
         path: PathBuf,
@@ -272,10 +268,125 @@ pub enum ModelError {
         limit: usize,
     },
 
-    /// A folder to be written already holds something.
+    /// The device's argmax met a logit that is not a finite number, and the logits could not tell which.
     #[error(
-        "{path} is not an empty folder ({found}); expected a new or empty one; choose another, or remove it first"
+        "a logit at position {position} is not a finite number; expected finite numbers; the weights are damaged, or they \
+         overflow their storage: try tier 0 or 1, which keeps f32 weights"
     )]
+    NotFiniteToken {
+        /// The position in the sequence, from 0.
+        position: usize,
+    },
+
+    /// More positions than the cache has.
+    #[error(
+        "{asked} more tokens at position {position} do not fit a context of {context}; use a shorter prompt, fewer new tokens or a longer context"
+    )]
+    ContextFull {
+        /// Positions in use.
+        position: usize,
+        /// Tokens to be added.
+        asked: usize,
+        /// Positions there are.
+        context: usize,
+    },
+
+    /// A context that the model does not have.
+    #[error("a context of {found} positions; expected 1 to {most}, which this model was made for")]
+    Context {
+        /// Asked for.
+        found: u32,
+        /// The model's own.
+        most: usize,
+    },
+
+    /// There is nothing to run.
+    #[error("no token ids were given; expected at least one")]
+    NoTokens,
+
+    /// A token id beyond the embedding.
+    #[error("token id {found} is not in the embedding; expected ids below {vocab}")]
+    TokenTooLarge {
+        /// The id.
+        found: u32,
+        /// Rows of the embedding.
+        vocab: usize,
+    },
+
+    /// Weights beyond the largest f16.
+    #[error(
+        "{count} values of `{tensor}` are too large for f16, which ends at 65,504; try tier 0 or 1, which keeps f32 weights"
+    )]
+    HalfOverflow {
+        /// The tensor.
+        tensor: String,
+        /// How many of its values.
+        count: u64,
+    },
+
+    /// A tier that does not exist.
+    #[error("there is no tier {found}; expected 0 to {last}")]
+    Tier {
+        /// Asked for.
+        found: usize,
+        /// The last one.
+        last: usize,
+    },
+
+    /// Heads whose rows would be padded.
+    #[error("head_dim is {found}; expected a multiple of 4, so that heads lie side by side in 128-bit words")]
+    HeadDim {
+        /// The model's.
+        found: usize,
+    },
+
+    /// A schedule for a kernel that no model has.
+    #[error("schedule `{schedule}` is for kernel `{kernel}`; expected one of {known}")]
+    UnknownKernel {
+        /// The schedule.
+        schedule: String,
+        /// The kernel that it names.
+        kernel: String,
+        /// The kernels there are.
+        known: String,
+    },
+
+    /// Two kernels want one tensor in different layouts.
+    #[error(
+        "`{tensor}` would be stored in two ways, {one} for kernel `{first}` and {other} for kernel `{second}`; give both kernels' schedules the same `store` line"
+    )]
+    Storage {
+        /// The tensor.
+        tensor: String,
+        /// The kernel that came first.
+        first: String,
+        /// Its layout.
+        one: String,
+        /// The other kernel.
+        second: String,
+        /// Its layout.
+        other: String,
+    },
+
+    /// The interpreter found a fault in a shader.
+    #[error("the interpreter stopped in `{op}`: {reason}; this is a fault of the compiler, please report it")]
+    Interpreter {
+        /// The op's label.
+        op: String,
+        /// What it found.
+        reason: String,
+    },
+
+    /// A schedule, or the compiler's own mistake.
+    #[error(transparent)]
+    Compile(#[from] tilewright_codegen::CompileError),
+
+    /// The device, or what it was asked to do.
+    #[error(transparent)]
+    Runtime(#[from] tilewright_runtime::RuntimeError),
+
+    /// A folder to be written already holds something.
+    #[error("{path} is not an empty folder ({found}); expected a new or empty one; choose another, or remove it first")]
     Occupied {
         /// The folder.
         path: PathBuf,
@@ -304,10 +415,7 @@ pub enum ModelError {
 
 /// Reads a small file of a model as text, with errors that name it.
 pub(crate) fn read_text(path: &std::path::Path) -> Result<String, ModelError> {
-    let bytes = std::fs::read(path).map_err(|source| ModelError::Read {
-        path: path.into(),
-        source,
-    })?;
+    let bytes = std::fs::read(path).map_err(|source| ModelError::Read { path: path.into(), source })?;
     String::from_utf8(bytes).map_err(|e| ModelError::Json {
         path: path.into(),
         reason: format!("byte {} is not UTF-8", e.utf8_error().valid_up_to()),
@@ -316,8 +424,5 @@ pub(crate) fn read_text(path: &std::path::Path) -> Result<String, ModelError> {
 
 /// Reads a JSON file of a model, with errors that name it.
 pub(crate) fn read_json(path: &std::path::Path) -> Result<serde_json::Value, ModelError> {
-    serde_json::from_str(&read_text(path)?).map_err(|e| ModelError::Json {
-        path: path.into(),
-        reason: e.to_string(),
-    })
+    serde_json::from_str(&read_text(path)?).map_err(|e| ModelError::Json { path: path.into(), reason: e.to_string() })
 }

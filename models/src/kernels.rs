@@ -14,10 +14,12 @@ pub mod embedding;
 pub mod kv_append;
 pub mod linear;
 pub mod mul;
+pub mod norm_linear;
 pub mod residual;
 pub mod rmsnorm;
 pub mod rope;
 pub mod silu;
+pub mod softmax;
 
 use tilewright_dsl::ir::Kernel;
 use tilewright_dsl::schedule::Schedule;
@@ -33,12 +35,9 @@ pub struct Entry {
 /// Every kernel, in the order in which a forward pass meets them.
 pub fn all() -> Vec<Entry> {
     let entry = |kernel: Kernel, schedules: Vec<Schedule>| Entry { kernel, schedules };
-    vec![
+    let mut entries = vec![
         entry(embedding::embedding(), vec![embedding::naive()]),
-        entry(
-            rmsnorm::rmsnorm(),
-            vec![rmsnorm::naive(), rmsnorm::row(), rmsnorm::wide(), rmsnorm::subgroup()],
-        ),
+        entry(rmsnorm::rmsnorm(), vec![rmsnorm::naive(), rmsnorm::row(), rmsnorm::wide(), rmsnorm::subgroup()]),
         entry(
             linear::linear(),
             vec![
@@ -54,14 +53,8 @@ pub fn all() -> Vec<Entry> {
         entry(bias::bias(), vec![bias::naive()]),
         entry(rope::rope(), vec![rope::naive()]),
         entry(kv_append::kv_append(), vec![kv_append::naive()]),
-        entry(
-            attention_stats::attention_stats(),
-            vec![attention_stats::naive(), attention_stats::positions()],
-        ),
-        entry(
-            attention_values::attention_values(),
-            vec![attention_values::naive(), attention_values::columns()],
-        ),
+        entry(attention_stats::attention_stats(), vec![attention_stats::naive(), attention_stats::positions()]),
+        entry(attention_values::attention_values(), vec![attention_values::naive(), attention_values::columns()]),
         entry(
             attention::attention(),
             vec![
@@ -75,11 +68,12 @@ pub fn all() -> Vec<Entry> {
         entry(silu::silu(), vec![silu::naive()]),
         entry(mul::mul(), vec![mul::naive()]),
         entry(residual::residual(), vec![residual::naive()]),
-        entry(
-            argmax::argmax(),
-            vec![argmax::naive(), argmax::tree(), argmax::vectors(), argmax::subgroup()],
-        ),
-    ]
+        entry(argmax::argmax(), vec![argmax::naive(), argmax::tree(), argmax::vectors(), argmax::subgroup()]),
+        entry(softmax::softmax(), vec![softmax::naive(), softmax::row(), softmax::wide(), softmax::subgroup()]),
+    ];
+    let schedules = vec![norm_linear::coalesced(), norm_linear::row(), norm_linear::row_subgroup()];
+    entries.extend(norm_linear::norm_linear().map(|kernel| entry(kernel, schedules)));
+    entries
 }
 
 /// The kernel of that name, with its schedules.

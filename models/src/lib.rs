@@ -3,10 +3,15 @@
 pub mod bundled;
 pub mod chat;
 pub mod checkpoint;
+pub mod cli;
 pub mod config;
+pub mod engine;
 pub mod error;
 pub mod kernels;
+pub mod qwen2;
 pub mod rope;
 pub mod sampler;
 pub mod synth;
+pub mod tiers;
 pub mod tokenizer;
+pub mod upload;

@@ -38,11 +38,7 @@ impl RopeTables {
                 sin.push(angle.sin() as f32 * scale);
             }
         }
-        Self {
-            cos,
-            sin,
-            half_dim: frequencies.len(),
-        }
+        Self { cos, sin, half_dim: frequencies.len() }
     }
 }
 
@@ -58,17 +54,9 @@ pub fn inverse_frequencies(config: &Config) -> Vec<f32> {
     match config.rope.scaling {
         RopeScaling::None => powers.map(|p| 1.0 / p).collect(),
         RopeScaling::Linear { factor } => powers.map(|p| 1.0 / p / factor as f32).collect(),
-        RopeScaling::Yarn {
-            factor,
-            original_context,
-            beta_fast,
-            beta_slow,
-            truncate,
-            ..
-        } => {
+        RopeScaling::Yarn { factor, original_context, beta_fast, beta_slow, truncate, .. } => {
             let dimension = |rotations: f64| {
-                dim as f64 * (original_context as f64 / (rotations * 2.0 * PI)).ln()
-                    / (2.0 * theta.ln())
+                dim as f64 * (original_context as f64 / (rotations * 2.0 * PI)).ln() / (2.0 * theta.ln())
             };
             let (mut low, mut high) = (dimension(beta_fast), dimension(beta_slow));
             if truncate {
@@ -90,9 +78,7 @@ pub fn inverse_frequencies(config: &Config) -> Vec<f32> {
 
 fn attention_factor(scaling: &RopeScaling) -> f32 {
     match scaling {
-        RopeScaling::Yarn {
-            attention_factor, ..
-        } => *attention_factor as f32,
+        RopeScaling::Yarn { attention_factor, .. } => *attention_factor as f32,
         RopeScaling::None | RopeScaling::Linear { .. } => 1.0,
     }
 }

@@ -43,22 +43,12 @@ pub struct Candidate {
 
 impl SamplingParams {
     /// The best token each time, nothing penalised.
-    pub const GREEDY: Self = Self {
-        temperature: 0.0,
-        top_k: 0,
-        top_p: 1.0,
-        repetition_penalty: 1.0,
-        seed: 0,
-    };
+    pub const GREEDY: Self = Self { temperature: 0.0, top_k: 0, top_p: 1.0, repetition_penalty: 1.0, seed: 0 };
 
     /// What the model's authors set; greedy where they do not sample.
     pub fn from_defaults(defaults: &GenerationDefaults, seed: u64) -> Self {
         Self {
-            temperature: if defaults.do_sample {
-                defaults.temperature
-            } else {
-                0.0
-            },
+            temperature: if defaults.do_sample { defaults.temperature } else { 0.0 },
             top_k: defaults.top_k,
             top_p: defaults.top_p,
             repetition_penalty: defaults.repetition_penalty,
@@ -72,35 +62,12 @@ impl SamplingParams {
     /// For the first setting that is out of its range.
     pub fn validate(&self) -> Result<(), ModelError> {
         let check = |ok: bool, setting, found: f32, expected| {
-            if ok {
-                Ok(())
-            } else {
-                Err(ModelError::Setting {
-                    setting,
-                    found: found.to_string(),
-                    expected,
-                })
-            }
+            if ok { Ok(()) } else { Err(ModelError::Setting { setting, found: found.to_string(), expected }) }
         };
         let (t, p, r) = (self.temperature, self.top_p, self.repetition_penalty);
-        check(
-            t.is_finite() && t >= 0.0,
-            "--temperature",
-            t,
-            "a number from 0 (0 takes the best token each time)",
-        )?;
-        check(
-            (0.0..=1.0).contains(&p),
-            "--top-p",
-            p,
-            "a number from 0 to 1 (1 keeps every token)",
-        )?;
-        check(
-            r.is_finite() && r > 0.0,
-            "--repetition-penalty",
-            r,
-            "a number over 0 (1 changes nothing)",
-        )
+        check(t.is_finite() && t >= 0.0, "--temperature", t, "a number from 0 (0 takes the best token each time)")?;
+        check((0.0..=1.0).contains(&p), "--top-p", p, "a number from 0 to 1 (1 keeps every token)")?;
+        check(r.is_finite() && r > 0.0, "--repetition-penalty", r, "a number over 0 (1 changes nothing)")
     }
 
     /// Whether the next token is simply the highest logit, so that an argmax on the GPU is enough.
@@ -113,31 +80,17 @@ impl SamplingParams {
     ///
     /// # Errors
     /// When a logit under the limit is not finite, or there are none.
-    pub fn sample(
-        &self,
-        logits: &[f32],
-        history: &[u32],
-        position: usize,
-        limit: usize,
-    ) -> Result<u32, ModelError> {
+    pub fn sample(&self, logits: &[f32], history: &[u32], position: usize, limit: usize) -> Result<u32, ModelError> {
         let kept = self.kept(logits, history, position, limit)?;
         let key = position_key(self.seed, position as u32);
         let score = |c: &Candidate| {
-            if self.temperature == 0.0 {
-                c.logit
-            } else {
-                c.logit + gumbel(key, c.id)
-            }
+            if self.temperature == 0.0 { c.logit } else { c.logit + gumbel(key, c.id) }
         };
         let best = kept.iter().map(|c| (score(c), c.id)).reduce(|best, next| {
             let better = next.0.total_cmp(&best.0).then(best.1.cmp(&next.1)) == Ordering::Greater;
             if better { next } else { best }
         });
-        best.map(|(_, id)| id).ok_or(ModelError::NoCandidates {
-            position,
-            logits: logits.len(),
-            limit,
-        })
+        best.map(|(_, id)| id).ok_or(ModelError::NoCandidates { position, logits: logits.len(), limit })
     }
 
     /// The tokens left after all filters, the most probable first, ties by id. Arguments as for [`SamplingParams::sample`].
@@ -153,18 +106,10 @@ impl SamplingParams {
     ) -> Result<Vec<Candidate>, ModelError> {
         let mut scores = logits[..limit.min(logits.len())].to_vec();
         if scores.is_empty() {
-            return Err(ModelError::NoCandidates {
-                position,
-                logits: logits.len(),
-                limit,
-            });
+            return Err(ModelError::NoCandidates { position, logits: logits.len(), limit });
         }
         if let Some(id) = scores.iter().position(|x| !x.is_finite()) {
-            return Err(ModelError::NotFinite {
-                position,
-                token: id as u32,
-                value: scores[id],
-            });
+            return Err(ModelError::NotFinite { position, token: id as u32, value: scores[id] });
         }
         penalise(&mut scores, history, self.repetition_penalty);
         let mut kept: Vec<Candidate> = if self.temperature == 0.0 {
@@ -201,11 +146,7 @@ fn penalise(scores: &mut [f32], history: &[u32], penalty: f32) {
 }
 
 fn candidate((id, &logit): (usize, &f32)) -> Candidate {
-    Candidate {
-        id: id as u32,
-        logit,
-        probability: 0.0,
-    }
+    Candidate { id: id as u32, logit, probability: 0.0 }
 }
 
 /// The highest score; the lowest id of equal ones.

@@ -35,15 +35,8 @@ pub struct Synth {
 impl Synth {
     /// The model of this shape and seed.
     pub fn new(config: Config, seed: u64) -> Self {
-        let shapes = expected_tensors(&config)
-            .into_iter()
-            .map(|t| (t.name, t.shape))
-            .collect();
-        Self {
-            config,
-            seed,
-            shapes,
-        }
+        let shapes = expected_tensors(&config).into_iter().map(|t| (t.name, t.shape)).collect();
+        Self { config, seed, shapes }
     }
 
     /// The model's shape.
@@ -54,26 +47,18 @@ impl Synth {
 
 impl WeightSource for Synth {
     fn shape(&self, name: &str) -> Result<Vec<usize>, ModelError> {
-        self.shapes
-            .get(name)
-            .cloned()
-            .ok_or_else(|| ModelError::NoTensor {
-                path: "(weights by formula)".into(),
-                tensor: name.into(),
-                expected: Vec::new(),
-                help: "no tensor of this name belongs to the model".into(),
-            })
+        self.shapes.get(name).cloned().ok_or_else(|| ModelError::NoTensor {
+            path: "(weights by formula)".into(),
+            tensor: name.into(),
+            expected: Vec::new(),
+            help: "no tensor of this name belongs to the model".into(),
+        })
     }
 
     fn rows_f32(&self, name: &str, rows: Range<usize>, out: &mut [f32]) -> Result<(), ModelError> {
         let shape = self.shape(name)?;
         let elements = element_range(name, &shape, &rows, out.len())?;
-        fill(
-            Formula::of(name),
-            fnv1a64(name) ^ self.seed,
-            elements.start as u64,
-            out,
-        );
+        fill(Formula::of(name), fnv1a64(name) ^ self.seed, elements.start as u64, out);
         Ok(())
     }
 
@@ -146,9 +131,7 @@ fn fill(formula: Formula, base: u64, start: u64, out: &mut [f32]) {
 }
 
 fn fnv1a64(name: &str) -> u64 {
-    name.bytes().fold(0xcbf2_9ce4_8422_2325, |h, b| {
-        (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3)
-    })
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3))
 }
 
 fn splitmix64(x: u64) -> u64 {

@@ -36,20 +36,15 @@ impl Tokenizer {
             return Err(ModelError::NoFile {
                 folder: dir.into(),
                 file: "tokenizer.json".into(),
-                help: "expected the tokenizer beside the weights; download it, or pass token ids with --ids, which needs \
+                help:
+                    "expected the tokenizer beside the weights; download it, or pass token ids with --ids, which needs \
                        none"
-                    .into(),
+                        .into(),
             });
         }
-        let contents = std::fs::read(&path).map_err(|source| ModelError::Read {
-            path: path.clone(),
-            source,
-        })?;
-        let wrong = |reason: String, help: &str| ModelError::Tokenizer {
-            path: path.clone(),
-            reason,
-            help: help.into(),
-        };
+        let contents = std::fs::read(&path).map_err(|source| ModelError::Read { path: path.clone(), source })?;
+        let wrong =
+            |reason: String, help: &str| ModelError::Tokenizer { path: path.clone(), reason, help: help.into() };
         let mut inner = tokenizers::Tokenizer::from_bytes(contents)
             .map_err(|e| wrong(format!("not a tokenizer: {e}"), "download the file again"))?;
         if !matches!(inner.get_decoder(), Some(DecoderWrapper::ByteLevel(_))) {
@@ -58,9 +53,7 @@ impl Tokenizer {
         }
         // Settings for training batches; a prompt is neither cut nor filled up.
         inner.with_padding(None);
-        inner
-            .with_truncation(None)
-            .map_err(|e| wrong(e.to_string(), "download the file again"))?;
+        inner.with_truncation(None).map_err(|e| wrong(e.to_string(), "download the file again"))?;
 
         let bytes = TokenBytes::new(&inner);
         if bytes.len() > config.vocab_size {
@@ -76,12 +69,7 @@ impl Tokenizer {
         let mut eos_ids = config.eos_token_ids.clone();
         let own = end_token(dir)?.and_then(|token| inner.token_to_id(&token));
         eos_ids.extend(own.filter(|id| !config.eos_token_ids.contains(id)));
-        Ok(Self {
-            inner,
-            path,
-            bytes,
-            eos_ids,
-        })
+        Ok(Self { inner, path, bytes, eos_ids })
     }
 
     /// The ids of a text. Special tokens written in the text are recognised, and none are added.
@@ -89,15 +77,11 @@ impl Tokenizer {
     /// # Errors
     /// When the tokenizer refuses the text.
     pub fn encode(&self, text: &str) -> Result<Vec<u32>, ModelError> {
-        let encoding = self
-            .inner
-            .encode_fast(text, false)
-            .map_err(|e| ModelError::Tokenizer {
-                path: self.path.clone(),
-                reason: format!("cannot encode the text: {e}"),
-                help: "expected a vocabulary that covers every byte; download the file again"
-                    .into(),
-            })?;
+        let encoding = self.inner.encode_fast(text, false).map_err(|e| ModelError::Tokenizer {
+            path: self.path.clone(),
+            reason: format!("cannot encode the text: {e}"),
+            help: "expected a vocabulary that covers every byte; download the file again".into(),
+        })?;
         Ok(encoding.get_ids().to_vec())
     }
 
@@ -111,11 +95,7 @@ impl Tokenizer {
 
     /// Decodes token by token.
     pub fn stream(&self, special: SpecialTokens) -> TextStream<'_> {
-        TextStream {
-            bytes: &self.bytes,
-            special,
-            pending: Vec::new(),
-        }
+        TextStream { bytes: &self.bytes, special, pending: Vec::new() }
     }
 
     /// The ids that end a text: the union of `config.json`, `generation_config.json` and the tokenizer's own.
@@ -162,10 +142,7 @@ impl TextStream<'_> {
         loop {
             let (valid, broken) = match std::str::from_utf8(&self.pending) {
                 Ok(all) => (all, None),
-                Err(e) => (
-                    std::str::from_utf8(&self.pending[..e.valid_up_to()]).unwrap_or_default(),
-                    e.error_len(),
-                ),
+                Err(e) => (std::str::from_utf8(&self.pending[..e.valid_up_to()]).unwrap_or_default(), e.error_len()),
             };
             text.push_str(valid);
             let done = valid.len() + broken.unwrap_or(0);

@@ -156,6 +156,18 @@ pub enum GraphFault {
         /// Buffers bound.
         found: usize,
     },
+    /// More rounds of loops than the device runs: it would end them early and give wrong results.
+    #[error(
+        "an invocation would go round its loops {} times, and this device ends loops without a word after {allowed}; \
+         choose a schedule with more lanes, a shorter context, or another adapter",
+        found.map_or("more than 4,294,967,295".into(), |n| n.to_string())
+    )]
+    TooManyIterations {
+        /// Rounds; `None` if it does not fit a u32.
+        found: Option<u32>,
+        /// Most rounds.
+        allowed: u32,
+    },
     /// A buffer id that the graph does not have.
     #[error("tensor `{tensor}` is bound to buffer {id}, and the graph has {count}")]
     NoBuffer {

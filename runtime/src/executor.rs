@@ -107,8 +107,9 @@ impl Executor {
     ) -> Result<Vec<Vec<u8>>, RuntimeError> {
         self.device.check()?;
         let values = self.environments.values(&self.graph, params)?;
-        let most = self.device.target().max_workgroups;
-        let dispatches = plan::dispatches(&self.graph, &self.environments, &values, most)?;
+        let target = self.device.target();
+        let (most, rounds) = (target.max_workgroups, target.max_iterations);
+        let dispatches = plan::dispatches(&self.graph, &self.environments, &values, most, rounds)?;
         self.prepare_read_back(reads)?;
         self.blocks.write(&self.device, &values);
         let times = profile.is_some().then(|| Timestamps::new(&self.device, dispatches.len())).transpose()?;

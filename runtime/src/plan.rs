@@ -92,7 +92,7 @@ impl fmt::Display for Counters {
 pub fn counters(graph: &Graph, params: &Params, reads: &[Read]) -> Result<Counters, RuntimeError> {
     let environments = Environments::of(graph);
     let values = environments.values(graph, params)?;
-    let dispatches = dispatches(graph, &environments, &values, u32::MAX)?;
+    let dispatches = dispatches(graph, &environments, &values, u32::MAX, None)?;
     let submits = submits(graph, &dispatches, reads);
     let mut counted = Counters { submits: submits.len() as u32, ..Counters::default() };
     counted.waits = waits(graph, submits.len() as u32, reads);
@@ -115,7 +115,7 @@ pub fn counters(graph: &Graph, params: &Params, reads: &[Read]) -> Result<Counte
 pub fn text(graph: &Graph, params: &Params, reads: &[Read]) -> Result<String, RuntimeError> {
     let environments = Environments::of(graph);
     let values = environments.values(graph, params)?;
-    let dispatches = dispatches(graph, &environments, &values, u32::MAX)?;
+    let dispatches = dispatches(graph, &environments, &values, u32::MAX, None)?;
     let mut out = format!("{}\n", counters(graph, params, reads)?);
     let given: Vec<_> = params.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     let _ = writeln!(out, "submitted {}; parameters {}", policy(graph), given.join(", "));
@@ -230,6 +230,7 @@ pub(crate) fn dispatches(
     environments: &Environments,
     values: &[Params],
     max_workgroups: u32,
+    max_iterations: Option<u32>,
 ) -> Result<Vec<Dispatch>, RuntimeError> {
     let mut out = Vec::with_capacity(graph.ops.len());
     for (i, op) in graph.ops.iter().enumerate() {
@@ -242,6 +243,12 @@ pub(crate) fn dispatches(
                 size[dimension] = found
                     .filter(|n| *n <= allowed)
                     .ok_or_else(|| op.fault(GraphFault::TooManyWorkgroups { dimension, found, allowed }))?;
+            }
+            if let (Some(allowed), Some(rounds)) = (max_iterations, &shader.iterations) {
+                let found = rounds.eval(values);
+                if found.is_none_or(|n| n > allowed) {
+                    return Err(op.fault(GraphFault::TooManyIterations { found, allowed }));
+                }
             }
             if size.iter().all(|n| *n > 0) {
                 out.push(Dispatch { op: i, shader: s, size });

@@ -99,7 +99,13 @@ fn one_output(kernel: &str, words: u32, workgroups: u32, loops: LoopIr) -> Progr
             stride: words.next_multiple_of(4),
             parts: vec![words],
         }],
-        shaders: vec![Shader { loops, wgsl, dispatch: [Count::Const(workgroups), Count::Const(1)], subgroups }],
+        shaders: vec![Shader {
+            loops,
+            wgsl,
+            dispatch: [Count::Const(workgroups), Count::Const(1)],
+            subgroups,
+            iterations: None,
+        }],
     }
 }
 

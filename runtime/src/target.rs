@@ -114,8 +114,17 @@ pub(crate) fn from_adapter(info: &wgpu::AdapterInfo, features: wgpu::Features, l
         max_buffer_bytes: limits.max_buffer_size,
         max_storage_buffers: limits.max_storage_buffers_per_shader_stage,
         max_workgroups: limits.max_compute_workgroups_per_dimension,
+        max_iterations: loops_end_early(info).then_some(LLVMPIPE_ITERATIONS),
         subgroups: (features.contains(wgpu::Features::SUBGROUP) && sizes_known).then_some(Subgroups { min, max }),
     }
+}
+
+/// Mesa's llvmpipe ends all loops of an invocation after this many rounds together, without a word
+/// (`LP_MAX_TGSI_LOOP_ITERATIONS`).
+const LLVMPIPE_ITERATIONS: u32 = 65_535;
+
+fn loops_end_early(info: &wgpu::AdapterInfo) -> bool {
+    info.device_type == wgpu::DeviceType::Cpu && format!("{} {}", info.name, info.driver).contains("llvmpipe")
 }
 
 pub(crate) fn apply_to_limits(target: &Target, limits: &mut wgpu::Limits) {
@@ -182,6 +191,7 @@ mod tests {
             max_buffer_bytes: 4_292_870_144,
             max_storage_buffers: 1 << 20,
             max_workgroups: 65_535,
+            max_iterations: None,
             subgroups: Some(Subgroups { min: 32, max: 32 }),
         }
     }

@@ -8,15 +8,7 @@ use crate::shape::{Extent, Shape};
 use crate::target::Target;
 use tilewright_dsl::ir::{AxisId, AxisKind, Expr, ExprId, Kernel, Role, TensorId, Type};
 use tilewright_dsl::schedule::{Schedule, Storage};
-
-/// Elements from one innermost row to the next: the extent padded to 16 bytes.
-pub fn stride(storage: Storage, extent: u32) -> u32 {
-    let unit = match storage {
-        Storage::F32 => 4,
-        Storage::F16 | Storage::Bf16 => 8,
-    };
-    extent.div_ceil(unit) * unit
-}
+use tilewright_dsl::storage::stride;
 
 /// Layouts of all tensors, and the parts (one shader each).
 pub fn layouts(

@@ -93,6 +93,10 @@ impl ScheduleError {
             Self::TooManyWorkgroups { .. } => {
                 "let a workgroup do more: `lanes(n)`, `unroll(n)` or `serial(n)` after `grid`".into()
             }
+            Self::TooManyIterations { .. } => {
+                "share the work: `lanes(n)` or `grid` instead of `serial`, or a bigger `unroll(n)` or `vector(n)`"
+                    .into()
+            }
             Self::TooManyCopies { .. } => "a smaller `unroll(n)`; `serial(n)` makes a loop instead of copies".into(),
         };
         vec![text]

@@ -99,6 +99,10 @@ impl ScheduleError {
             Self::TooManyWorkgroups { .. } => {
                 s.axes.iter().flat_map(|a| levels(s, &a.axis, |l| l.kind == LevelKind::Grid, "")).collect()
             }
+            Self::TooManyIterations { asked, .. } => {
+                let loops = s.axes.iter().flat_map(|a| levels(s, &a.axis, |l| l.kind == LevelKind::Serial, ""));
+                last_says(loops, &format!("{asked} rounds of all loops together"))
+            }
             Self::TooManyCopies { axes, asked, .. } => {
                 let copies = |l: &Level| matches!(l.kind, LevelKind::Unroll | LevelKind::Vector);
                 last_says(axes.iter().flat_map(|a| levels(s, a, copies, "")), &format!("{asked} copies together"))

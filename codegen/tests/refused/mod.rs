@@ -277,6 +277,8 @@ fn limits() -> Vec<Case> {
         Case { shape: small().param("T", 8192).fixed("K", 8192), ..on_linear("t: grid;") },
         Case { shape: small().param("T", 100_000).fixed("K", 64), ..on_linear("t: grid;") }.detail("output"),
         on_linear("t: grid; r: grid;").on(|t| t.max_workgroups = 16),
+        Case { shape: small().fixed("K", 70_000), ..on_linear("t: grid; r: grid; k: serial;") }
+            .on(|t| t.max_iterations = Some(65_535)),
     ]
 }
 

@@ -3,8 +3,9 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{BinOp, Block, Expr, ExprCall, ExprClosure, ExprStruct, Lit, Local, Member, Pat, RangeLimits, Stmt, UnOp};
+use syn::{BinOp, Block, Expr, ExprCall, ExprClosure, Lit, Local, Pat, Stmt, UnOp};
 
+use crate::reduce::reduce;
 use crate::scope::{Kind, Role, Scope};
 
 const FUNCTIONS: &str = "exp, log, sqrt, rsqrt, tanh, abs, floor, bits, min, max, sum, argmax, fold";
@@ -33,21 +34,18 @@ pub fn value(scope: &mut Scope, expr: &Expr) -> TokenStream {
         Expr::Unary(e) => {
             let inner = value(scope, &e.expr);
             match e.op {
-                UnOp::Neg(op) => quote!((#op #inner)),
-                UnOp::Not(op) => quote!((#op #inner)),
+                UnOp::Neg(op) => quote_spanned!(op.span=> (#op #inner)),
+                UnOp::Not(op) => quote_spanned!(op.span=> (#op #inner)),
                 _ => refuse(scope, expr, "there are no references in the kernel language"),
             }
         }
-        Expr::Binary(e) => {
-            let (l, r) = (value(scope, &e.left), value(scope, &e.right));
-            binary(scope, &e.op, l, r)
-        }
+        Expr::Binary(e) => binary(scope, e),
         Expr::Cast(e) => {
             let inner = value(scope, &e.expr);
-            let e_ty = handle(span);
+            let (of, end) = (handle(span), e.ty.span());
             match &*e.ty {
-                syn::Type::Path(p) if p.path.is_ident("f32") => quote_spanned!(span=> #e_ty::to_f32(#inner)),
-                syn::Type::Path(p) if p.path.is_ident("u32") => quote_spanned!(span=> #e_ty::to_u32(#inner)),
+                syn::Type::Path(p) if p.path.is_ident("f32") => quote_spanned!(end=> #of::to_f32(#inner)),
+                syn::Type::Path(p) if p.path.is_ident("u32") => quote_spanned!(end=> #of::to_u32(#inner)),
                 other => refuse(scope, other, "values are f32 or u32: write `as f32` or `as u32`"),
             }
         }
@@ -86,7 +84,7 @@ pub fn block(scope: &mut Scope, block: &Block) -> TokenStream {
         None => TokenStream::new(),
     };
     scope.leave(mark);
-    quote!({ #(#lets)* #result })
+    quote_spanned!(block.brace_token.span.join()=> { #(#lets)* #result })
 }
 
 /// The `let`s of a block and the value at its end.
@@ -109,6 +107,13 @@ pub fn lets_then<'a>(scope: &mut Scope, block: &'a Block, wanted: &str) -> (Vec<
 /// `let x = e;` or `let a = |c| e;`.
 pub fn local(scope: &mut Scope, local: &Local) -> TokenStream {
     let Some(name) = plain(&local.pat) else {
+        let mut pat = &local.pat;
+        if let Pat::Type(typed) = pat {
+            pat = &typed.pat;
+        }
+        if let Pat::Ident(p) = pat {
+            scope.declare(&p.ident, Kind::Value);
+        }
         return refuse(scope, &local.pat, "a `let` gives one plain name: no `mut`, no pattern, no type");
     };
     let Some(init) = local.init.as_ref().filter(|i| i.diverge.is_none()) else {
@@ -219,26 +224,36 @@ fn named(scope: &mut Scope, name: &Ident) -> TokenStream {
     }
 }
 
-fn binary(scope: &mut Scope, op: &BinOp, l: TokenStream, r: TokenStream) -> TokenStream {
-    let span = op.span();
-    let e = handle(span);
-    let call = |name: &str| {
-        let name = Ident::new(name, span);
-        quote_spanned!(span=> #e::#name(#l, #r))
+fn binary(scope: &mut Scope, e: &syn::ExprBinary) -> TokenStream {
+    let (l, r, op) = (value(scope, &e.left), value(scope, &e.right), &e.op);
+    let (start, end) = (e.left.span(), last_span(&e.right));
+    let name = match op {
+        BinOp::Add(_) => "add",
+        BinOp::Sub(_) => "sub",
+        BinOp::Mul(_) => "mul",
+        BinOp::Div(_) => "div",
+        BinOp::Rem(_) => "rem",
+        BinOp::BitAnd(_) => "bit_and",
+        BinOp::BitOr(_) => "bit_or",
+        BinOp::BitXor(_) => "bit_xor",
+        BinOp::Shl(_) => "shl",
+        BinOp::Shr(_) => "shr",
+        BinOp::Eq(_) => "eq",
+        BinOp::Ne(_) => "ne",
+        BinOp::Lt(_) => "lt",
+        BinOp::Le(_) => "le",
+        BinOp::Gt(_) => "gt",
+        BinOp::Ge(_) => "ge",
+        BinOp::And(_) => "and",
+        BinOp::Or(_) => "or",
+        _ => {
+            let message = "nothing changes in a kernel: name a new value with `let`, or store with `=`";
+            return refuse(scope, op, message);
+        }
     };
-    match op {
-        BinOp::Add(_) | BinOp::Sub(_) | BinOp::Mul(_) | BinOp::Div(_) | BinOp::Rem(_) => quote!((#l #op #r)),
-        BinOp::BitAnd(_) | BinOp::BitOr(_) | BinOp::BitXor(_) | BinOp::Shl(_) | BinOp::Shr(_) => quote!((#l #op #r)),
-        BinOp::Eq(_) => call("eq"),
-        BinOp::Ne(_) => call("ne"),
-        BinOp::Lt(_) => call("lt"),
-        BinOp::Le(_) => call("le"),
-        BinOp::Gt(_) => call("gt"),
-        BinOp::Ge(_) => call("ge"),
-        BinOp::And(_) => call("and"),
-        BinOp::Or(_) => call("or"),
-        _ => refuse(scope, op, "nothing changes in a kernel: name a new value with `let`, or store with `=`"),
-    }
+    let name = Ident::new(name, op.span());
+    let operators = quote_spanned!(start=> ::tilewright_dsl::build::operators);
+    quote_spanned!(end=> #operators::#name(#l, #r))
 }
 
 /// `base[i][j]` taken apart.
@@ -257,11 +272,12 @@ fn indexed(scope: &mut Scope, expr: &Expr) -> TokenStream {
         return element(scope, base, &indices);
     }
     let at: Vec<_> = indices.iter().map(|i| value(scope, i)).collect();
+    let end = last_span(expr);
     let name = match base {
         Expr::Path(p) => p.path.get_ident(),
         Expr::Field(_) if at.len() == 1 => {
             let (base, at) = (value(scope, base), &at[0]);
-            return quote!(#base.at(#at));
+            return quote_spanned!(end=> #base.at(#at));
         }
         _ => None,
     };
@@ -280,7 +296,7 @@ fn indexed(scope: &mut Scope, expr: &Expr) -> TokenStream {
                 let text = scope.text(quote!(#([#at])*));
                 scope.reads.push((name.to_string(), text, name.span()));
             }
-            quote!(#name.at([#(#at),*]))
+            quote_spanned!(end=> #name.at([#(#at),*]))
         }
         Some(Kind::Array { rank, reduces }) => {
             count(scope, name, expr, rank, at.len());
@@ -293,7 +309,7 @@ fn indexed(scope: &mut Scope, expr: &Expr) -> TokenStream {
                     return refuse(scope, name, message);
                 }
             }
-            quote!(#name([#(#at),*]))
+            quote_spanned!(end=> #name([#(#at),*]))
         }
         Some(kind) => refuse(scope, name, format!("`{name}` is {}: it has no elements", kind.noun())),
         None => TokenStream::new(),
@@ -317,6 +333,20 @@ fn element(scope: &mut Scope, base: &Expr, indices: &[&Expr]) -> TokenStream {
     quote!(#base.at_hand())
 }
 
+/// Where an expression ends: generated calls close there, so that rustc underlines all of it.
+fn last_span(e: &Expr) -> Span {
+    match e {
+        Expr::Index(e) => e.bracket_token.span.join(),
+        Expr::Call(e) => e.paren_token.span.join(),
+        Expr::Paren(e) => e.paren_token.span.join(),
+        Expr::Binary(e) => last_span(&e.right),
+        Expr::Unary(e) => last_span(&e.expr),
+        Expr::Cast(e) => e.ty.span(),
+        Expr::Field(e) => e.member.span(),
+        other => other.span(),
+    }
+}
+
 /// As many indices as dimensions?
 pub fn count(scope: &mut Scope, name: &Ident, at: &Expr, rank: usize, found: usize) {
     if rank != found {
@@ -334,22 +364,23 @@ fn function(scope: &mut Scope, call: &ExprCall) -> TokenStream {
         return refuse(scope, &call.func, format!("functions are {FUNCTIONS}"));
     };
     let args: Vec<&Expr> = call.args.iter().collect();
-    let text = name.to_string();
+    let (text, end) = (name.to_string(), call.paren_token.span.join());
     let reduction = matches!(args.first(), Some(Expr::Range(_))) || matches!(text.as_str(), "sum" | "argmax" | "fold");
     match (text.as_str(), &args[..]) {
         ("sum" | "max" | "argmax" | "fold", [range, Expr::Closure(body)]) if reduction => {
-            reduce(scope, name, range, body)
+            reduce(scope, call, name, range, body)
         }
         ("sum" | "max" | "argmax" | "fold", _) if reduction => {
             refuse(scope, call, format!("a reduction is `{text}(a..b, |k| e)`"))
         }
         ("exp" | "log" | "sqrt" | "rsqrt" | "tanh" | "abs" | "floor" | "bits", [x]) => {
             let (x, e) = (value(scope, x), handle(name.span()));
-            quote!(#e::<'_, f32>::#name(#x))
+            quote_spanned!(end=> #e::<'_, f32>::#name(#x))
         }
         ("min" | "max", [x, y]) => {
-            let (x, y, e) = (value(scope, x), value(scope, y), handle(name.span()));
-            quote!(#e::#name(#x, #y))
+            let (x, y) = (value(scope, x), value(scope, y));
+            let operators = quote_spanned!(name.span()=> ::tilewright_dsl::build::operators);
+            quote_spanned!(end=> #operators::#name(#x, #y))
         }
         ("exp" | "log" | "sqrt" | "rsqrt" | "tanh" | "abs" | "floor" | "bits", _) => {
             refuse(scope, call, format!("`{text}` takes one argument, not {}", args.len()))
@@ -364,162 +395,6 @@ fn function(scope: &mut Scope, call: &ExprCall) -> TokenStream {
         ),
         _ => refuse(scope, name, format!("`{text}` is not a function of the kernel language; there are {FUNCTIONS}")),
     }
-}
-
-/// `a..b`.
-pub fn range(scope: &mut Scope, range: &Expr) -> Option<(TokenStream, TokenStream)> {
-    let range = match range {
-        Expr::Paren(p) => &p.expr,
-        other => other,
-    };
-    match range {
-        Expr::Range(r) => match (&r.start, &r.limits, &r.end) {
-            (Some(lo), RangeLimits::HalfOpen(_), Some(hi)) => Some((value(scope, lo), value(scope, hi))),
-            _ => {
-                scope.error(range, "a range is `a..b`: both ends, the upper one excluded");
-                None
-            }
-        },
-        _ => {
-            scope.error(range, "a range `a..b` is needed here");
-            None
-        }
-    }
-}
-
-fn reduce(scope: &mut Scope, name: &Ident, bounds: &Expr, body: &ExprClosure) -> TokenStream {
-    if scope.in_monoid {
-        return refuse(scope, name, "a monoid has no reductions");
-    }
-    scope.reduces = true;
-    let bounds = range(scope, bounds);
-    let axis = match body.inputs.first() {
-        Some(Pat::Ident(_)) if body.inputs.len() == 1 => plain(&body.inputs[0]),
-        _ => None,
-    };
-    let (Some((lo, hi)), Some(axis)) = (bounds, axis) else {
-        if axis.is_none() {
-            scope.error(&body.inputs, "a reduction's closure has one plain axis: `|k| e`");
-        }
-        return TokenStream::new();
-    };
-    let mark = scope.mark();
-    scope.declare(axis, Kind::Axis);
-    let (b, text) = (builder(name.span()), axis.to_string());
-    let result = if name == "fold" {
-        fold(scope, axis, &body.body, lo, hi)
-    } else {
-        let e = value(scope, &body.body);
-        quote!(#b.#name(#text, #lo, #hi, |#axis| #e))
-    };
-    scope.leave(mark);
-    result
-}
-
-fn fold(scope: &mut Scope, axis: &Ident, body: &Expr, lo: TokenStream, hi: TokenStream) -> TokenStream {
-    let mark = scope.mark();
-    let (lets, last) = match body {
-        Expr::Block(e) => lets_then(scope, &e.block, "a monoid"),
-        other => (vec![], Some(other)),
-    };
-    let lets: Vec<_> = lets.iter().map(|l| local(scope, l)).collect();
-    let Some(Expr::Struct(literal)) = last else {
-        return match last {
-            Some(e) => refuse(scope, e, "a fold builds a monoid: `fold(a..b, |j| Monoid { field: e, .. })`"),
-            None => TokenStream::new(),
-        };
-    };
-    let mut path = literal.path.clone();
-    let span = path.span();
-    let Some(extent) = array_extent(scope, &mut path) else { return TokenStream::new() };
-    let monoid = Ident::new("__Monoid", Span::mixed_site().located_at(span));
-    let c = Ident::new("__c", Span::mixed_site());
-    let fields = fields(scope, literal, &c);
-    scope.leave(mark);
-    let (b, text) = (builder(span), axis.to_string());
-    let trait_ = quote_spanned!(span=> ::tilewright_dsl::build::MonoidValue);
-    let array = match &extent {
-        Some(extent) => {
-            let text = extent.to_string();
-            quote!(<#monoid as #trait_>::ARRAY.map(|_| #b.extent(#text)))
-        }
-        None => quote!(<#monoid as #trait_>::ARRAY.map(|name| #b.extent(name))),
-    };
-    let known = match extent {
-        Some(_) => TokenStream::new(),
-        None => {
-            let extents = scope.extents();
-            let message =
-                "the extent of this monoid's arrays is not an extent of this kernel: name one, `Monoid::<D> { .. }`";
-            quote_spanned! {span=>
-                const _: () = assert!(
-                    ::tilewright_dsl::build::has_extent(<#monoid<'static> as #trait_>::ARRAY, &[#(#extents),*]),
-                    #message
-                );
-            }
-        }
-    };
-    quote! {{
-        type #monoid<'x> = #path<'x>;
-        #known
-        #b.fold_of(#text, #lo, #hi, #array, |#axis, #c| { #(#lets)* #monoid { #fields } })
-    }}
-}
-
-/// Takes `<D>` off `Monoid::<D>`.
-fn array_extent(scope: &mut Scope, path: &mut syn::Path) -> Option<Option<Ident>> {
-    let Some(last) = path.segments.last_mut() else { return Some(None) };
-    let arguments = std::mem::replace(&mut last.arguments, syn::PathArguments::None);
-    let syn::PathArguments::AngleBracketed(arguments) = arguments else { return Some(None) };
-    let given: Vec<_> = arguments.args.iter().collect();
-    if let [syn::GenericArgument::Type(syn::Type::Path(p))] = &given[..]
-        && let Some(name) = p.path.get_ident()
-    {
-        return match scope.lookup(name)? {
-            Kind::Extent => Some(Some(name.clone())),
-            kind => {
-                scope.error(name, format!("`{name}` is {}: the size of a monoid's arrays is an extent", kind.noun()));
-                None
-            }
-        };
-    }
-    scope.error(&arguments.args, "the size of a monoid's arrays is one extent: `Monoid::<D> { .. }`");
-    None
-}
-
-/// The fields of a monoid's literal, each an expression, array fields (`|c| e`) with `c` standing for `element`.
-pub fn fields(scope: &mut Scope, literal: &ExprStruct, element: &Ident) -> TokenStream {
-    if let Some(dots) = literal.dot2_token {
-        scope.error(dots, "write out every field");
-    }
-    let mut all = TokenStream::new();
-    for field in &literal.fields {
-        let Member::Named(name) = &field.member else {
-            scope.error(&field.member, "fields have names");
-            continue;
-        };
-        let e = match &field.expr {
-            Expr::Closure(closure) => {
-                let [index] = &closure.inputs.iter().filter_map(plain).collect::<Vec<_>>()[..] else {
-                    scope.error(&closure.inputs, "an array field has one plain index: `|c| e`");
-                    continue;
-                };
-                let mark = scope.mark();
-                let kind = if scope.in_monoid { Kind::Element } else { Kind::Index };
-                scope.declare_index(index, kind);
-                let e = value(scope, &closure.body);
-                scope.leave(mark);
-                let e = match kind {
-                    Kind::Index => quote!({ #[allow(unused_variables)] let #index = #element; #e }),
-                    _ => e,
-                };
-                quote_spanned!(closure.span()=> ::tilewright_dsl::build::Elements::each(#e))
-            }
-            e => value(scope, e),
-        };
-        all.extend(quote!(#name: #e,));
-    }
-    all
 }
 
 /// One mistake; generates nothing.

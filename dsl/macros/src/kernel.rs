@@ -5,7 +5,8 @@ use quote::quote;
 use syn::spanned::Spanned;
 use syn::{Attribute, Block, Expr, FnArg, GenericArgument, ItemFn, PathArguments, ReturnType, Stmt, Type};
 
-use crate::expr::{self, builder, chain, count, plain, range, refuse, value};
+use crate::expr::{self, builder, chain, count, plain, refuse, value};
+use crate::reduce::range;
 use crate::scope::{Kind, Role, Scope};
 
 pub fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
@@ -51,6 +52,7 @@ fn generate(scope: Scope, function: &ItemFn, parameters: TokenStream, body: Toke
     let b = builder(proc_macro2::Span::call_site());
     quote! {
         #(#attrs)*
+        #[allow(unused_braces, unused_parens)]
         #vis fn #name() -> ::tilewright_dsl::ir::Kernel {
             static __KERNEL: ::std::sync::OnceLock<::tilewright_dsl::ir::Kernel> = ::std::sync::OnceLock::new();
             let build = || {
@@ -133,7 +135,10 @@ fn parameter(scope: &mut Scope, name: &Ident, ty: &Type, extents: &mut Vec<Ident
         "Tensor" => (Role::In, "input"),
         "Out" => (Role::Out, "output"),
         "InOut" => (Role::InOut, "in_out"),
-        _ => return refuse(scope, segment, FORMS),
+        _ => {
+            scope.declare(name, Kind::Scalar);
+            return refuse(scope, segment, FORMS);
+        }
     };
     let PathArguments::AngleBracketed(arguments) = &segment.arguments else {
         return refuse(scope, segment, "a tensor names its extents: `Tensor<R, K>`");
@@ -147,12 +152,17 @@ fn parameter(scope: &mut Scope, name: &Ident, ty: &Type, extents: &mut Vec<Ident
         };
         match dim {
             Some(ty) if i == 0 && (ty == "u32" || ty == "f32") => elem = quote!(#ty),
-            Some(dim) if !dim.to_string().chars().any(char::is_lowercase) => dims.push(dim.clone()),
-            _ => scope.error(argument, "an extent is a name in capitals; `u32` may stand before the extents"),
+            Some(dim) => {
+                if dim.to_string().chars().any(char::is_lowercase) {
+                    scope.error(dim, "an extent is a name in capitals; `u32` may stand before the extents");
+                }
+                dims.push(dim.clone());
+            }
+            None => scope.error(argument, "an extent is a name in capitals"),
         }
     }
     if !(1..=4).contains(&dims.len()) && scope.is_clean() {
-        scope.error(arguments, format!("a tensor has 1 to 4 extents, not {}", dims.len()));
+        scope.error(&arguments.args, format!("a tensor has 1 to 4 extents, not {}", dims.len()));
     }
     for dim in &dims {
         if !extents.contains(dim) {

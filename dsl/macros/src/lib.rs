@@ -8,6 +8,7 @@
 mod expr;
 mod kernel;
 mod monoid;
+mod reduce;
 mod schedule;
 mod scope;
 

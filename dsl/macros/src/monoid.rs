@@ -4,7 +4,8 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::{Expr, ExprStruct, FnArg, GenericArgument, ImplItem, ImplItemFn, ItemImpl, Lit, Member, PathArguments, Type};
 
-use crate::expr::{self, builder, fields, local, plain, value};
+use crate::expr::{self, builder, local, plain, value};
+use crate::reduce::fields;
 use crate::scope::{Kind, Scope};
 
 struct Field {
@@ -202,6 +203,7 @@ fn generate(item: &ItemImpl, name: &Ident, letter: Option<&Ident>, list: &[Field
 
         impl #name<'_> {
             /// The monoid.
+            #[allow(unused_braces, unused_parens)]
             pub fn monoid() -> ::tilewright_dsl::ir::Monoid {
                 let monoid = ::tilewright_dsl::build::MonoidBuilder::new(#text, #array);
                 let merged = {

@@ -96,12 +96,6 @@ impl Scope {
     /// Gives a name that is unique in the whole kernel.
     pub fn declare(&mut self, name: &Ident, kind: Kind) {
         let text = name.to_string();
-        match kind {
-            Kind::Tensor { .. } => self.tensors.push(name.clone()),
-            Kind::Axis => self.axes.push(name.clone()),
-            Kind::Value if !self.in_array && !self.in_monoid => self.values.push(name.clone()),
-            _ => {}
-        }
         match self.taken.insert(text.clone(), kind) {
             Some(old) => {
                 let noun = old.noun();
@@ -111,7 +105,12 @@ impl Scope {
                 );
             }
             None if text == "LOWEST" => self.error(name, "`LOWEST` is the least finite f32: choose another name"),
-            None => {}
+            None => match kind {
+                Kind::Tensor { .. } => self.tensors.push(name.clone()),
+                Kind::Axis => self.axes.push(name.clone()),
+                Kind::Value if !self.in_array && !self.in_monoid => self.values.push(name.clone()),
+                _ => {}
+            },
         }
         self.visible.push((text, kind));
     }
@@ -145,7 +144,7 @@ impl Scope {
         let found = self.find(&text);
         if found.is_none() {
             let message = match self.taken.get(&text) {
-                Some(kind) => format!("{} `{text}` is used outside its scope", kind.noun().trim_start_matches("a ")),
+                Some(kind) => format!("`{text}` is {} of another scope: it has no value here", kind.noun()),
                 None if self.in_monoid => format!("`{text}` is not a name of this merge"),
                 None => format!("`{text}` is not a tensor, scalar, axis, extent or `let` of this kernel"),
             };

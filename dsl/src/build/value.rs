@@ -24,9 +24,15 @@ impl Elem for bool {
 }
 
 /// f32 and u32.
+#[diagnostic::on_unimplemented(message = "`{Self}` is not a number", label = "f32 or u32 is needed here")]
 pub trait Number: Elem {}
 impl Number for f32 {}
 impl Number for u32 {}
+
+/// u32.
+#[diagnostic::on_unimplemented(message = "`{Self}` is not an integer", label = "u32 is needed here")]
+pub trait Integer: Number {}
+impl Integer for u32 {}
 
 /// A value of type `T` in the kernel that `'b` builds.
 pub struct E<'b, T> {
@@ -176,6 +182,33 @@ impl<'b> E<'b, bool> {
     /// Either; both sides are evaluated.
     pub fn or(self, other: Self) -> Self {
         self.binary(Binary::Or, other)
+    }
+}
+
+/// The binary operators as functions of two handles. Generated code calls them, since a mismatch then is one short error
+/// at the right operand.
+#[doc(hidden)]
+#[allow(missing_docs)]
+pub mod operators {
+    use super::{Binary, E, Integer, Number};
+
+    macro_rules! operators {
+        ($([$($bound:ident)?] $ty:ident: $($name:ident $op:ident -> $result:ty),*;)*) => {
+            $(operators! { @each [$($bound)?] $ty: $($name $op -> $result),* })*
+        };
+        (@each [$bound:ident] $ty:ident: $($name:ident $op:ident -> $result:ty),*) => {
+            $(pub fn $name<'b, $ty: $bound>(a: E<'b, $ty>, b: E<'b, $ty>) -> E<'b, $result> { a.binary(Binary::$op, b) })*
+        };
+        (@each [] $ty:ident: $($name:ident $op:ident -> $result:ty),*) => {
+            $(pub fn $name<'b>(a: E<'b, $ty>, b: E<'b, $ty>) -> E<'b, $result> { a.binary(Binary::$op, b) })*
+        };
+    }
+
+    operators! {
+        [Number] T: add Add -> T, sub Sub -> T, mul Mul -> T, div Div -> T, min Min -> T, max Max -> T;
+        [Number] T: eq Eq -> bool, ne Ne -> bool, lt Lt -> bool, le Le -> bool, gt Gt -> bool, ge Ge -> bool;
+        [Integer] T: rem Rem -> T, bit_and And -> T, bit_or Or -> T, bit_xor Xor -> T, shl Shl -> T, shr Shr -> T;
+        [] bool: and And -> bool, or Or -> bool;
     }
 }
 

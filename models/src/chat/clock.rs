@@ -18,21 +18,11 @@ const MONTHS: [&str; 12] = [
     "November",
     "December",
 ];
-const DAYS: [&str; 7] = [
-    "Sunday",
-    "Monday",
-    "Tuesday",
-    "Wednesday",
-    "Thursday",
-    "Friday",
-    "Saturday",
-];
+const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
 /// The present time in `format`.
 pub(super) fn strftime_now(format: &str) -> String {
-    let seconds = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |d| d.as_secs());
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
     strftime(format, seconds)
 }
 
@@ -78,21 +68,12 @@ fn strftime(format: &str, seconds: u64) -> String {
 fn civil(days: u64) -> (u64, usize, u64) {
     let z = days + 719_468;
     let (era, day_of_era) = (z / 146_097, z % 146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let shifted = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 {
-        shifted + 3
-    } else {
-        shifted - 9
-    };
-    (
-        year_of_era + era * 400 + u64::from(month <= 2),
-        month as usize,
-        day,
-    )
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    (year_of_era + era * 400 + u64::from(month <= 2), month as usize, day)
 }
 
 #[cfg(test)]
@@ -103,13 +84,7 @@ mod tests {
     #[test]
     fn dates() {
         assert_eq!(strftime("%d %b %Y, %H:%M:%S", 0), "01 Jan 1970, 00:00:00");
-        assert_eq!(
-            strftime("%A %F %I %p", 951_782_400),
-            "Tuesday 2000-02-29 12 AM"
-        );
-        assert_eq!(
-            strftime("%a %d %B %y %T 100%% %Q", 1_767_225_599),
-            "Wed 31 December 25 23:59:59 100% %Q"
-        );
+        assert_eq!(strftime("%A %F %I %p", 951_782_400), "Tuesday 2000-02-29 12 AM");
+        assert_eq!(strftime("%a %d %B %y %T 100%% %Q", 1_767_225_599), "Wed 31 December 25 23:59:59 100% %Q");
     }
 }

@@ -33,9 +33,7 @@ pub(super) fn tojson(value: &Jinja, options: Kwargs) -> Result<Jinja, Error> {
     let indent: Option<Jinja> = options.get("indent")?;
     let separators: Option<Vec<String>> = options.get("separators")?;
     let writer = Writer {
-        ensure_ascii: options
-            .get::<Option<bool>>("ensure_ascii")?
-            .unwrap_or(false),
+        ensure_ascii: options.get::<Option<bool>>("ensure_ascii")?.unwrap_or(false),
         sort_keys: options.get::<Option<bool>>("sort_keys")?.unwrap_or(false),
         indent: match indent.filter(|i| !i.is_none()) {
             Some(i) => Some(usize::try_from(i)?),
@@ -103,12 +101,7 @@ impl Writer {
         depth: usize,
         out: &mut String,
     ) -> Result<(), Error> {
-        let separator = |i: usize| {
-            self.separators
-                .as_ref()
-                .and_then(|s| s.get(i))
-                .map(String::as_str)
-        };
+        let separator = |i: usize| self.separators.as_ref().and_then(|s| s.get(i)).map(String::as_str);
         let between = separator(0).unwrap_or(if self.indent.is_some() { "," } else { ", " });
         let colon = separator(1).unwrap_or(": ");
         let new_line = |depth: usize, out: &mut String| {
@@ -166,22 +159,14 @@ fn python_float(x: f64) -> String {
         return "NaN".into();
     }
     if x.is_infinite() {
-        return if x > 0.0 {
-            "Infinity".into()
-        } else {
-            "-Infinity".into()
-        };
+        return if x > 0.0 { "Infinity".into() } else { "-Infinity".into() };
     }
     let scientific = format!("{x:e}");
     let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
     if (-4..16).contains(&exponent) {
         let plain = x.to_string();
-        return if plain.contains('.') {
-            plain
-        } else {
-            plain + ".0"
-        };
+        return if plain.contains('.') { plain } else { plain + ".0" };
     }
     let sign = if exponent < 0 { '-' } else { '+' };
     format!("{digits}e{sign}{:02}", exponent.abs())
@@ -192,9 +177,7 @@ mod tests {
     use super::*;
 
     fn dumps(json: &str, options: Kwargs) -> String {
-        tojson(&to_jinja(&serde_json::from_str(json).unwrap()), options)
-            .unwrap()
-            .to_string()
+        tojson(&to_jinja(&serde_json::from_str(json).unwrap()), options).unwrap().to_string()
     }
 
     /// Expected values are what `json.dumps(..., ensure_ascii=False)` of Python 3.11 prints.
@@ -208,10 +191,7 @@ mod tests {
             "\u{7f}",
             r#" é 法 👋 </tag> & 'x'", "e": {}, "l": [], "t": true, "n": null}"#
         );
-        assert_eq!(
-            dumps(input, Kwargs::from_iter::<[(&str, Jinja); 0]>([])),
-            expected
-        );
+        assert_eq!(dumps(input, Kwargs::from_iter::<[(&str, Jinja); 0]>([])), expected);
     }
 
     #[test]
@@ -226,11 +206,7 @@ mod tests {
         assert_eq!(
             dumps(
                 input,
-                options(&[
-                    ("separators", compact),
-                    ("sort_keys", true.into()),
-                    ("ensure_ascii", true.into())
-                ])
+                options(&[("separators", compact), ("sort_keys", true.into()), ("ensure_ascii", true.into())])
             ),
             r#"{"a":[],"b":[1,{"c":"\u00e9\ud83d\udc4b"}]}"#
         );

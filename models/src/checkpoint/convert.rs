@@ -66,10 +66,7 @@ pub(super) fn to_f32(dtype: Dtype, bytes: &[u8], out: &mut [f32]) {
         Dtype::F16 => {
             // By blocks, because the bytes need not be aligned and whole slices convert with vector instructions.
             let mut block = [f16::ZERO; 512];
-            for (b, x) in bytes
-                .chunks(2 * block.len())
-                .zip(out.chunks_mut(block.len()))
-            {
+            for (b, x) in bytes.chunks(2 * block.len()).zip(out.chunks_mut(block.len())) {
                 let halves = &mut block[..x.len()];
                 for (h, pair) in halves.iter_mut().zip(b.chunks_exact(2)) {
                     *h = f16::from_le_bytes([pair[0], pair[1]]);

@@ -37,10 +37,7 @@ const LENGTH_BYTES: usize = 8;
 impl WeightsFile {
     /// Maps the file and checks its header.
     pub(super) fn open(path: &Path) -> Result<Self, ModelError> {
-        let read = |source| ModelError::Read {
-            path: path.into(),
-            source,
-        };
+        let read = |source| ModelError::Read { path: path.into(), source };
         let file = File::open(path).map_err(read)?;
         if file.metadata().map_err(read)?.len() < LENGTH_BYTES as u64 {
             return Err(header(path, "it is shorter than 8 bytes"));
@@ -63,11 +60,7 @@ impl WeightsFile {
                 (name, entry)
             })
             .collect();
-        Ok(Self {
-            path: path.into(),
-            map,
-            tensors,
-        })
+        Ok(Self { path: path.into(), map, tensors })
     }
 
     /// A tensor's bytes, little endian and row-major.
@@ -78,35 +71,22 @@ impl WeightsFile {
 
 fn read_header(path: &Path, map: &[u8]) -> Result<(usize, Metadata), ModelError> {
     if map.starts_with(b"version https://git-lfs") {
-        return Err(header(
-            path,
-            "it is a Git LFS pointer, not the weights (`git lfs pull` fetches them)",
-        ));
+        return Err(header(path, "it is a Git LFS pointer, not the weights (`git lfs pull` fetches them)"));
     }
     let mut length = [0; LENGTH_BYTES];
     length.copy_from_slice(&map[..LENGTH_BYTES]);
     let length = u64::from_le_bytes(length);
     let available = (map.len() - LENGTH_BYTES) as u64;
     if length > available {
-        return Err(ModelError::HeaderTooLong {
-            path: path.into(),
-            header: length,
-            file: map.len() as u64,
-        });
+        return Err(ModelError::HeaderTooLong { path: path.into(), header: length, file: map.len() as u64 });
     }
     SafeTensors::read_metadata(map).map_err(|error| match error {
         SafeTensorError::MetadataIncompleteBuffer => {
             let text = &map[LENGTH_BYTES..LENGTH_BYTES + length as usize];
             let expected = LENGTH_BYTES as u64 + length + described_length(text);
-            ModelError::Length {
-                path: path.into(),
-                found: map.len() as u64,
-                expected,
-            }
+            ModelError::Length { path: path.into(), found: map.len() as u64, expected }
         }
-        SafeTensorError::TensorInvalidInfo => {
-            header(path, "a tensor's shape, type and offsets disagree")
-        }
+        SafeTensorError::TensorInvalidInfo => header(path, "a tensor's shape, type and offsets disagree"),
         other => header(path, other.to_string()),
     })
 }
@@ -115,15 +95,9 @@ fn read_header(path: &Path, map: &[u8]) -> Result<(usize, Metadata), ModelError>
 fn described_length(text: &[u8]) -> u64 {
     let header: serde_json::Value = serde_json::from_slice(text).unwrap_or_default();
     let tensors = header.as_object().into_iter().flatten();
-    tensors
-        .filter_map(|(_, tensor)| tensor["data_offsets"][1].as_u64())
-        .max()
-        .unwrap_or(0)
+    tensors.filter_map(|(_, tensor)| tensor["data_offsets"][1].as_u64()).max().unwrap_or(0)
 }
 
 fn header(path: &Path, reason: impl Into<String>) -> ModelError {
-    ModelError::Header {
-        path: path.into(),
-        reason: reason.into(),
-    }
+    ModelError::Header { path: path.into(), reason: reason.into() }
 }

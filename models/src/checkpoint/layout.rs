@@ -38,10 +38,7 @@ pub fn expected_tensors(config: &Config) -> Vec<TensorSpec> {
     let (h, f) = (config.hidden_size, config.intermediate_size);
     let (q, kv) = (config.q_width(), config.kv_width());
     let embedding = [config.vocab_size, h];
-    let spec = |name: String, shape: &[usize]| TensorSpec {
-        name,
-        shape: shape.to_vec(),
-    };
+    let spec = |name: String, shape: &[usize]| TensorSpec { name, shape: shape.to_vec() };
 
     let mut all = vec![spec(EMBEDDING.into(), &embedding)];
     for layer in 0..config.num_hidden_layers {

@@ -20,17 +20,10 @@ impl<'a> Fields<'a> {
     /// The top object of the file at `path`.
     pub(super) fn new(value: &'a Value, path: &Path) -> Result<Self, ModelError> {
         match value {
-            Value::Object(map) => Ok(Self {
-                map,
-                path: path.into(),
-                prefix: String::new(),
-            }),
+            Value::Object(map) => Ok(Self { map, path: path.into(), prefix: String::new() }),
             other => {
                 let reason = format!("the file holds {}, not an object", shown(other));
-                Err(ModelError::Json {
-                    path: path.into(),
-                    reason,
-                })
+                Err(ModelError::Json { path: path.into(), reason })
             }
         }
     }
@@ -41,11 +34,7 @@ impl<'a> Fields<'a> {
             None => Ok(None),
             Some(Value::Object(map)) => {
                 let prefix = format!("{}{name}.", self.prefix);
-                Ok(Some(Fields {
-                    map,
-                    path: self.path.clone(),
-                    prefix,
-                }))
+                Ok(Some(Fields { map, path: self.path.clone(), prefix }))
             }
             Some(_) => Err(self.wrong(name, "an object")),
         }
@@ -78,18 +67,11 @@ impl<'a> Fields<'a> {
         let Some(value) = self.get(name) else {
             return Ok(None);
         };
-        value
-            .as_u64()
-            .map(Some)
-            .ok_or_else(|| self.wrong(name, "a whole number from 0"))
+        value.as_u64().map(Some).ok_or_else(|| self.wrong(name, "a whole number from 0"))
     }
 
     /// A whole number from 1 to `max`, if the field is there.
-    pub(super) fn optional_size(
-        &self,
-        name: &str,
-        max: usize,
-    ) -> Result<Option<usize>, ModelError> {
+    pub(super) fn optional_size(&self, name: &str, max: usize) -> Result<Option<usize>, ModelError> {
         let Some(value) = self.get(name) else {
             return Ok(None);
         };
@@ -126,29 +108,21 @@ impl<'a> Fields<'a> {
         let Some(value) = self.get(name) else {
             return Ok(None);
         };
-        value
-            .as_bool()
-            .map(Some)
-            .ok_or_else(|| self.wrong(name, "true or false"))
+        value.as_bool().map(Some).ok_or_else(|| self.wrong(name, "true or false"))
     }
 
     pub(super) fn string(&self, name: &str) -> Result<Option<String>, ModelError> {
         let Some(value) = self.get(name) else {
             return Ok(None);
         };
-        value
-            .as_str()
-            .map(|s| Some(s.into()))
-            .ok_or_else(|| self.wrong(name, "a string"))
+        value.as_str().map(|s| Some(s.into())).ok_or_else(|| self.wrong(name, "a string"))
     }
 
     pub(super) fn strings(&self, name: &str) -> Result<Vec<String>, ModelError> {
         let Some(value) = self.get(name) else {
             return Ok(Vec::new());
         };
-        let strings = value
-            .as_array()
-            .and_then(|items| items.iter().map(|s| s.as_str().map(Into::into)).collect());
+        let strings = value.as_array().and_then(|items| items.iter().map(|s| s.as_str().map(Into::into)).collect());
         strings.ok_or_else(|| self.wrong(name, "a list of strings"))
     }
 

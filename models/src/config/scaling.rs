@@ -54,30 +54,17 @@ impl Rope {
         };
         let top_theta = theta(fields)?;
         let Some(f) = scaling_fields else {
-            return Ok(Self {
-                theta: top_theta.unwrap_or(10_000.0),
-                scaling: RopeScaling::None,
-            });
+            return Ok(Self { theta: top_theta.unwrap_or(10_000.0), scaling: RopeScaling::None });
         };
         let theta = theta(&f)?.or(top_theta).unwrap_or(10_000.0);
         if f.number("partial_rotary_factor")?.is_some_and(|p| p != 1.0) {
             return Err(f.wrong("partial_rotary_factor", "1: Qwen2 rotates whole heads"));
         }
-        let name = if f.has("rope_type") {
-            "rope_type"
-        } else {
-            "type"
-        };
+        let name = if f.has("rope_type") { "rope_type" } else { "type" };
         let kind = f.string(name)?;
         let factor = || {
-            let factor = f
-                .positive("factor")?
-                .ok_or_else(|| f.wrong("factor", "a number from 1"))?;
-            if factor < 1.0 {
-                Err(f.wrong("factor", "a number from 1"))
-            } else {
-                Ok(factor)
-            }
+            let factor = f.positive("factor")?.ok_or_else(|| f.wrong("factor", "a number from 1"))?;
+            if factor < 1.0 { Err(f.wrong("factor", "a number from 1")) } else { Ok(factor) }
         };
         let scaling = match kind.as_deref() {
             None | Some("default") => RopeScaling::None,
@@ -93,11 +80,7 @@ impl Rope {
     /// The context that the scaling stretches the model to; 0 without one that says.
     pub(super) fn stretched_context(&self) -> usize {
         match self.scaling {
-            RopeScaling::Yarn {
-                factor,
-                original_context,
-                ..
-            } => (factor * original_context as f64).round() as usize,
+            RopeScaling::Yarn { factor, original_context, .. } => (factor * original_context as f64).round() as usize,
             RopeScaling::None | RopeScaling::Linear { .. } => 0,
         }
     }
@@ -107,22 +90,17 @@ impl Rope {
         match self.scaling {
             RopeScaling::None => None,
             RopeScaling::Linear { factor } => Some(json!({ "type": "linear", "factor": factor })),
-            RopeScaling::Yarn {
-                factor,
-                original_context,
-                beta_fast,
-                beta_slow,
-                attention_factor,
-                truncate,
-            } => Some(json!({
-                "type": "yarn",
-                "factor": factor,
-                "original_max_position_embeddings": original_context,
-                "beta_fast": beta_fast,
-                "beta_slow": beta_slow,
-                "attention_factor": attention_factor,
-                "truncate": truncate,
-            })),
+            RopeScaling::Yarn { factor, original_context, beta_fast, beta_slow, attention_factor, truncate } => {
+                Some(json!({
+                    "type": "yarn",
+                    "factor": factor,
+                    "original_max_position_embeddings": original_context,
+                    "beta_fast": beta_fast,
+                    "beta_slow": beta_slow,
+                    "attention_factor": attention_factor,
+                    "truncate": truncate,
+                }))
+            }
         }
     }
 }
@@ -140,32 +118,18 @@ fn yarn(
     max_position: usize,
 ) -> Result<RopeScaling, ModelError> {
     const ORIGINAL: &str = "original_max_position_embeddings";
-    let original_context = f
-        .optional_size(ORIGINAL, super::CONTEXT_MAX)?
-        .unwrap_or(max_position);
+    let original_context = f.optional_size(ORIGINAL, super::CONTEXT_MAX)?.unwrap_or(max_position);
     // A null factor means the ratio of the two contexts.
-    let factor = if f.has("factor") {
-        factor()?
-    } else {
-        (max_position as f64 / original_context as f64).max(1.0)
-    };
+    let factor = if f.has("factor") { factor()? } else { (max_position as f64 / original_context as f64).max(1.0) };
     if factor * original_context as f64 > super::CONTEXT_MAX as f64 {
         let expected = format!("at most {} / {ORIGINAL}", super::CONTEXT_MAX);
         return Err(f.wrong("factor", expected));
     }
     let mscale = |m: f64| {
-        if factor <= 1.0 {
-            1.0
-        } else {
-            0.1 * m * factor.ln() + 1.0
-        }
+        if factor <= 1.0 { 1.0 } else { 0.1 * m * factor.ln() + 1.0 }
     };
-    let set = |name| Ok(f.number(name)?.filter(|x| *x != 0.0));
-    let attention_factor = match (
-        f.positive("attention_factor")?,
-        set("mscale")?,
-        set("mscale_all_dim")?,
-    ) {
+    let set = |name| Ok::<_, ModelError>(f.number(name)?.filter(|x| *x != 0.0));
+    let attention_factor = match (f.positive("attention_factor")?, set("mscale")?, set("mscale_all_dim")?) {
         (Some(given), _, _) => given,
         (None, Some(m), Some(all)) => mscale(m) / mscale(all),
         _ => mscale(1.0),
@@ -173,18 +137,8 @@ fn yarn(
     let beta_fast = f.positive("beta_fast")?.unwrap_or(32.0);
     let beta_slow = f.positive("beta_slow")?.unwrap_or(1.0);
     if beta_fast < beta_slow {
-        return Err(f.wrong(
-            "beta_fast",
-            format!("at least beta_slow, which is {beta_slow}"),
-        ));
+        return Err(f.wrong("beta_fast", format!("at least beta_slow, which is {beta_slow}")));
     }
     let truncate = f.boolean("truncate")?.unwrap_or(true);
-    Ok(RopeScaling::Yarn {
-        factor,
-        original_context,
-        beta_fast,
-        beta_slow,
-        attention_factor,
-        truncate,
-    })
+    Ok(RopeScaling::Yarn { factor, original_context, beta_fast, beta_slow, attention_factor, truncate })
 }

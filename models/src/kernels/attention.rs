@@ -17,14 +17,7 @@ impl Softmax<C> {
 
 /// y = softmax(q·kᵀ)·v over all positions up to the query's own.
 #[kernel]
-pub fn attention(
-    q: Tensor<T, H, D>,
-    k: Tensor<P, G, D>,
-    v: Tensor<P, G, D>,
-    y: Out<T, H, D>,
-    pos: u32,
-    scale: f32,
-) {
+pub fn attention(q: Tensor<T, H, D>, k: Tensor<P, G, D>, v: Tensor<P, G, D>, y: Out<T, H, D>, pos: u32, scale: f32) {
     for t in 0..T {
         for h in 0..H {
             let g = h / (H / G);

@@ -31,10 +31,7 @@ pub fn preset(name: &str) -> Result<Config, ModelError> {
         "qwen2.5-32b" => (5120, 27_648, 64, 40, 8, 152_064, false),
         "qwen2.5-72b" => (8192, 29_568, 80, 64, 8, 152_064, false),
         _ => {
-            return Err(ModelError::Preset {
-                name: name.into(),
-                known: PRESETS.join(", "),
-            });
+            return Err(ModelError::Preset { name: name.into(), known: PRESETS.join(", ") });
         }
     };
     let (hidden_size, intermediate_size, layers, heads, kv_heads, vocab_size, tied) = shape;
@@ -49,16 +46,9 @@ pub fn preset(name: &str) -> Result<Config, ModelError> {
         head_dim: hidden_size / heads,
         max_position_embeddings: if small { 512 } else { 32_768 },
         rms_norm_eps: 1e-6,
-        rope: Rope {
-            theta: 1e6,
-            scaling: RopeScaling::None,
-        },
+        rope: Rope { theta: 1e6, scaling: RopeScaling::None },
         tie_word_embeddings: tied,
-        eos_token_ids: if small {
-            vec![1]
-        } else {
-            vec![151_645, 151_643]
-        },
+        eos_token_ids: if small { vec![1] } else { vec![151_645, 151_643] },
         generation: GenerationDefaults::default(),
     })
 }

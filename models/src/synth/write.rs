@@ -51,63 +51,34 @@ pub fn write(
             progress(done, total);
         };
         write_shard(synth, dtype, shard, &out.join(&name), &mut advance)?;
-        weight_map.extend(
-            shard
-                .iter()
-                .map(|t| (t.name.clone(), Value::from(name.clone()))),
-        );
+        weight_map.extend(shard.iter().map(|t| (t.name.clone(), Value::from(name.clone()))));
     }
     if count > 1 {
         let index = json!({ "metadata": { "total_size": total }, "weight_map": weight_map });
         write_json(&out.join("model.safetensors.index.json"), &index)?;
     }
     let eos = &synth.config().eos_token_ids;
-    write_json(
-        &out.join("generation_config.json"),
-        &json!({ "do_sample": false, "eos_token_id": eos }),
-    )?;
-    write_json(
-        &out.join("config.json"),
-        &synth.config().to_json(dtype.torch_name()),
-    )
+    write_json(&out.join("generation_config.json"), &json!({ "do_sample": false, "eos_token_id": eos }))?;
+    write_json(&out.join("config.json"), &synth.config().to_json(dtype.torch_name()))
 }
 
 /// Makes the folder, or accepts an empty one.
 fn claim(out: &Path) -> Result<(), ModelError> {
-    let occupied = |found: String| ModelError::Occupied {
-        path: out.into(),
-        found,
-    };
+    let occupied = |found: String| ModelError::Occupied { path: out.into(), found };
     if out.exists() && !out.is_dir() {
         return Err(occupied("it is a file".into()));
     }
-    std::fs::create_dir_all(out).map_err(|source| ModelError::Write {
-        path: out.into(),
-        source,
-    })?;
-    let mut entries = std::fs::read_dir(out).map_err(|source| ModelError::Read {
-        path: out.into(),
-        source,
-    })?;
+    std::fs::create_dir_all(out).map_err(|source| ModelError::Write { path: out.into(), source })?;
+    let mut entries = std::fs::read_dir(out).map_err(|source| ModelError::Read { path: out.into(), source })?;
     match entries.next() {
-        Some(Ok(entry)) => Err(occupied(format!(
-            "it holds {}",
-            entry.file_name().to_string_lossy()
-        ))),
-        Some(Err(source)) => Err(ModelError::Read {
-            path: out.into(),
-            source,
-        }),
+        Some(Ok(entry)) => Err(occupied(format!("it holds {}", entry.file_name().to_string_lossy()))),
+        Some(Err(source)) => Err(ModelError::Read { path: out.into(), source }),
         None => Ok(()),
     }
 }
 
 /// Tensors in order, a new shard wherever the next one would go over the limit.
-fn split(
-    tensors: Vec<TensorSpec>,
-    limit: u64,
-    bytes: impl Fn(&TensorSpec) -> u64,
-) -> Vec<Vec<TensorSpec>> {
+fn split(tensors: Vec<TensorSpec>, limit: u64, bytes: impl Fn(&TensorSpec) -> u64) -> Vec<Vec<TensorSpec>> {
     let mut shards: Vec<Vec<TensorSpec>> = Vec::new();
     let mut filled = u64::MAX;
     for tensor in tensors {
@@ -133,10 +104,7 @@ fn write_shard(
     path: &Path,
     advance: &mut dyn FnMut(u64),
 ) -> Result<(), ModelError> {
-    let failed = |source| ModelError::Write {
-        path: path.into(),
-        source,
-    };
+    let failed = |source| ModelError::Write { path: path.into(), source };
     let mut file = File::create(path).map_err(failed)?;
     file.write_all(&header(dtype, tensors)).map_err(failed)?;
     let (mut values, mut bytes) = (Vec::new(), Vec::new());
@@ -163,8 +131,7 @@ fn header(dtype: Dtype, tensors: &[TensorSpec]) -> Vec<u8> {
     let mut offset = 0;
     for tensor in tensors {
         let end = offset + tensor.elements() * dtype.size() as u64;
-        let entry =
-            json!({ "dtype": dtype.name(), "shape": tensor.shape, "data_offsets": [offset, end] });
+        let entry = json!({ "dtype": dtype.name(), "shape": tensor.shape, "data_offsets": [offset, end] });
         map.insert(tensor.name.clone(), entry);
         offset = end;
     }
@@ -179,11 +146,7 @@ fn header(dtype: Dtype, tensors: &[TensorSpec]) -> Vec<u8> {
 fn encode(dtype: Dtype, values: &[f32], bytes: &mut Vec<u8>) {
     bytes.clear();
     match dtype {
-        Dtype::Bf16 => bytes.extend(
-            values
-                .iter()
-                .flat_map(|x| ((x.to_bits() >> 16) as u16).to_le_bytes()),
-        ),
+        Dtype::Bf16 => bytes.extend(values.iter().flat_map(|x| ((x.to_bits() >> 16) as u16).to_le_bytes())),
         Dtype::F16 => bytes.extend(values.iter().flat_map(|x| f16::from_f32(*x).to_le_bytes())),
         Dtype::F32 => bytes.extend(values.iter().flat_map(|x| x.to_le_bytes())),
     }
@@ -191,8 +154,5 @@ fn encode(dtype: Dtype, values: &[f32], bytes: &mut Vec<u8>) {
 
 fn write_json(path: &Path, value: &Value) -> Result<(), ModelError> {
     let text = format!("{value:#}\n");
-    std::fs::write(path, text).map_err(|source| ModelError::Write {
-        path: path.into(),
-        source,
-    })
+    std::fs::write(path, text).map_err(|source| ModelError::Write { path: path.into(), source })
 }

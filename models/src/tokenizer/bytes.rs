@@ -15,11 +15,8 @@ pub(super) struct TokenBytes {
 
 impl TokenBytes {
     pub(super) fn new(tokenizer: &tokenizers::Tokenizer) -> Self {
-        let mut tokens: Vec<(u32, String)> = tokenizer
-            .get_vocab(true)
-            .into_iter()
-            .map(|(token, id)| (id, token))
-            .collect();
+        let mut tokens: Vec<(u32, String)> =
+            tokenizer.get_vocab(true).into_iter().map(|(token, id)| (id, token)).collect();
         tokens.sort_unstable();
         let (mut all, mut ends) = (Vec::new(), Vec::new());
         for (id, token) in tokens {
@@ -30,11 +27,7 @@ impl TokenBytes {
             ends.push(all.len() as u32);
         }
         let added = tokenizer.get_added_tokens_decoder();
-        let special = added
-            .iter()
-            .filter(|(_, t)| t.special)
-            .map(|(&id, _)| id)
-            .collect();
+        let special = added.iter().filter(|(_, t)| t.special).map(|(&id, _)| id).collect();
         Self { all, ends, special }
     }
 
@@ -75,10 +68,7 @@ mod tests {
 
     #[test]
     fn every_byte_has_exactly_one_character() {
-        let mut bytes: Vec<u8> = (0..0x200)
-            .filter_map(char::from_u32)
-            .filter_map(byte_of)
-            .collect();
+        let mut bytes: Vec<u8> = (0..0x200).filter_map(char::from_u32).filter_map(byte_of).collect();
         bytes.sort_unstable();
         assert_eq!(bytes, (0..=255).collect::<Vec<u8>>());
         // The best known of them: a space and a line feed.

@@ -6,19 +6,11 @@ use tilewright_models::tokenizer::Tokenizer;
 use crate::goldens::{assert_says, asset, config, golden, ids, json};
 
 fn messages(value: &Value) -> Vec<Message> {
-    value
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|m| Message::from_json(m).unwrap())
-        .collect()
+    value.as_array().unwrap().iter().map(|m| Message::from_json(m).unwrap()).collect()
 }
 
 fn hello() -> Vec<Message> {
-    vec![
-        Message::new("system", "Be brief."),
-        Message::new("user", "Hello!"),
-    ]
+    vec![Message::new("system", "Be brief."), Message::new("user", "Hello!")]
 }
 
 /// A folder whose `tokenizer_config.json` holds this template.
@@ -34,14 +26,12 @@ fn with_template(template: Value) -> (TempDir, ChatTemplate) {
 
 #[track_caller]
 fn renders(template: &str, expected: &str) {
-    let prompt = with_template(json!(template))
-        .1
-        .render(&hello(), &[], true)
-        .unwrap();
+    let prompt = with_template(json!(template)).1.render(&hello(), &[], true).unwrap();
     assert_eq!((prompt.text.as_str(), prompt.note), (expected, None));
 }
 
-const CHATML: &str = "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHello!<|im_end|>\n<|im_start|>assistant\n";
+const CHATML: &str =
+    "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHello!<|im_end|>\n<|im_start|>assistant\n";
 
 #[test]
 fn prompts_are_those_of_transformers() {
@@ -53,9 +43,7 @@ fn prompts_are_those_of_transformers() {
     for case in cases.as_array().unwrap() {
         let tools = case["tools"].as_array().cloned().unwrap_or_default();
         let add = case["add_generation_prompt"].as_bool().unwrap();
-        let prompt = template
-            .render(&messages(&case["messages"]), &tools, add)
-            .unwrap();
+        let prompt = template.render(&messages(&case["messages"]), &tools, add).unwrap();
         assert_eq!(prompt.note, None, "{}", case["name"]);
         assert_eq!(prompt.text, case["rendered"].as_str().unwrap());
         assert_eq!(tokenizer.encode(&prompt.text).unwrap(), ids(&case["ids"]));
@@ -89,19 +77,9 @@ fn python_in_templates() {
         "{{ messages[0]|tojson }}{{ {'a': 1.0, 'b': none}|tojson(indent=1) }}",
         "{\"role\": \"system\", \"content\": \"Be brief.\"}{\n \"a\": 1.0,\n \"b\": null\n}",
     );
-    renders(
-        "{% for m in messages %}{%- generation -%} {{ m.role }} {%- endgeneration -%}{% endfor %}",
-        "systemuser",
-    );
-    renders(
-        "{{ 'tool' if tools is not none and tools else 'plain' }}{{ messages[5] is defined }}",
-        "plainFalse",
-    );
-    let year = with_template(json!("{{ strftime_now('%Y') }}"))
-        .1
-        .render(&hello(), &[], true)
-        .unwrap()
-        .text;
+    renders("{% for m in messages %}{%- generation -%} {{ m.role }} {%- endgeneration -%}{% endfor %}", "systemuser");
+    renders("{{ 'tool' if tools is not none and tools else 'plain' }}{{ messages[5] is defined }}", "plainFalse");
+    let year = with_template(json!("{{ strftime_now('%Y') }}")).1.render(&hello(), &[], true).unwrap().text;
     assert!(year.parse::<u32>().unwrap() >= 2025);
 }
 
@@ -113,44 +91,22 @@ fn templates_in_other_places() {
     ]));
     let text = |t: &ChatTemplate, tools: &[Value]| t.render(&hello(), tools, true).unwrap().text;
     assert_eq!(text(&by_name, &[]), "plain");
-    assert_eq!(
-        text(&by_name, &[json!({ "name": "f" }), json!({ "name": "g" })]),
-        "tools: 2"
-    );
+    assert_eq!(text(&by_name, &[json!({ "name": "f" }), json!({ "name": "g" })]), "tools: 2");
     std::fs::write(dir.path().join("chat_template.jinja"), "from the file").unwrap();
-    assert_eq!(
-        text(&ChatTemplate::open(dir.path()).unwrap(), &[]),
-        "from the file"
-    );
+    assert_eq!(text(&ChatTemplate::open(dir.path()).unwrap(), &[]), "from the file");
 }
 
 #[test]
 fn the_built_in_steps_in_and_says_why() {
     let empty = tempfile::tempdir().unwrap();
-    let none = ChatTemplate::open(empty.path())
-        .unwrap()
-        .render(&hello(), &[], true)
-        .unwrap();
+    let none = ChatTemplate::open(empty.path()).unwrap().render(&hello(), &[], true).unwrap();
     assert_eq!(none.text, CHATML);
-    assert_says(
-        &none.note.unwrap(),
-        &[
-            "has no chat template",
-            "ChatML",
-            &empty.path().display().to_string(),
-        ],
-    );
+    assert_says(&none.note.unwrap(), &["has no chat template", "ChatML", &empty.path().display().to_string()]);
 
-    for broken in [
-        "{% if %}",
-        "{% call_unknown_tag %}",
-        "{{ messages|no_such_filter }}",
-        "{{ messages.nothing.more.nothing }}",
-    ] {
-        let prompt = with_template(json!(broken))
-            .1
-            .render(&hello(), &[], true)
-            .unwrap();
+    for broken in
+        ["{% if %}", "{% call_unknown_tag %}", "{{ messages|no_such_filter }}", "{{ messages.nothing.more.nothing }}"]
+    {
+        let prompt = with_template(json!(broken)).1.render(&hello(), &[], true).unwrap();
         assert_eq!(prompt.text, CHATML, "{broken}");
         assert_says(&prompt.note.unwrap(), &["does not render", "ChatML"]);
     }
@@ -158,18 +114,13 @@ fn the_built_in_steps_in_and_says_why() {
 
 #[test]
 fn messages_that_are_refused() {
-    let template = with_template(json!("{% macro no() %}{{ raise_exception('Roles must alternate: ' ~ messages|length) }}{% endmacro %}{{ no() }}")).1;
-    let message = template
-        .render(&hello(), &[], true)
-        .unwrap_err()
-        .to_string();
+    let template = with_template(json!(
+        "{% macro no() %}{{ raise_exception('Roles must alternate: ' ~ messages|length) }}{% endmacro %}{{ no() }}"
+    ))
+    .1;
+    let message = template.render(&hello(), &[], true).unwrap_err().to_string();
     assert_says(&message, &["template says", "Roles must alternate: 2"]);
-    assert_says(
-        &template.render(&[], &[], true).unwrap_err().to_string(),
-        &["none", "at least one"],
-    );
-    let no_role = Message::from_json(&json!({ "content": "x" }))
-        .unwrap_err()
-        .to_string();
+    assert_says(&template.render(&[], &[], true).unwrap_err().to_string(), &["none", "at least one"]);
+    let no_role = Message::from_json(&json!({ "content": "x" })).unwrap_err().to_string();
     assert_says(&no_role, &[r#"{"content":"x"}"#, "`role`"]);
 }

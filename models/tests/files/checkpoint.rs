@@ -30,9 +30,7 @@ fn add_tensor(path: &Path, name: &str, dtype: &str, shape: &[usize], bytes: usiz
     let header_length = u64::from_le_bytes(length[..8].try_into().unwrap()) as usize;
     let end = length.len() - 8 - header_length;
     let entry = json!({ "dtype": dtype, "shape": shape, "data_offsets": [end, end + bytes] });
-    edit_header(path, |h| {
-        h.trim_end().strip_suffix('}').unwrap().to_string() + &format!(",\"{name}\":{entry}}}")
-    });
+    edit_header(path, |h| h.trim_end().strip_suffix('}').unwrap().to_string() + &format!(",\"{name}\":{entry}}}"));
     let mut all = std::fs::read(path).unwrap();
     all.resize(all.len() + bytes, 0);
     std::fs::write(path, all).unwrap();
@@ -50,11 +48,7 @@ fn rows_at_any_alignment_and_in_any_pieces() {
         // An odd header length puts every element at an odd address.
         edit_header(&file(&dir), |h| h + " ");
         let weights = Checkpoint::open(dir.path(), &config(dir.path())).unwrap();
-        for name in [
-            EMBEDDING,
-            "model.layers.1.mlp.down_proj.weight",
-            "model.norm.weight",
-        ] {
+        for name in [EMBEDDING, "model.layers.1.mlp.down_proj.weight", "model.norm.weight"] {
             let whole = synth.tensor_f32(name).unwrap();
             let shape = weights.shape(name).unwrap();
             let columns: usize = shape[1..].iter().product();
@@ -89,10 +83,7 @@ fn conversions_are_exact() {
             let ours = weights.tensor_f32(EMBEDDING).unwrap();
             for (our, p) in ours.iter().zip(&patterns) {
                 let expected = by_definition(dtype, *p);
-                assert!(
-                    *our == expected || (our.is_nan() && expected.is_nan()),
-                    "{p:04x}: {our}, {expected}"
-                );
+                assert!(*our == expected || (our.is_nan() && expected.is_nan()), "{p:04x}: {our}, {expected}");
             }
         }
     }
@@ -100,11 +91,7 @@ fn conversions_are_exact() {
 
 /// A 16-bit float from its sign, exponent and fraction.
 fn by_definition(dtype: Dtype, pattern: u16) -> f32 {
-    let (fraction_bits, bias) = if dtype == Dtype::F16 {
-        (10, 15)
-    } else {
-        (7, 127)
-    };
+    let (fraction_bits, bias) = if dtype == Dtype::F16 { (10, 15) } else { (7, 127) };
     let exponent_mask = (1 << (15 - fraction_bits)) - 1;
     let sign = if pattern >> 15 == 1 { -1.0 } else { 1.0 };
     let exponent = i32::from(pattern >> fraction_bits) & exponent_mask;
@@ -124,16 +111,8 @@ fn rows_that_are_not_there() {
     let weights = Checkpoint::open(dir.path(), &config(dir.path())).unwrap();
     let synth = Synth::new(preset("tiny-test").unwrap(), 0);
     for source in [&weights as &dyn WeightSource, &synth] {
-        let ask = |name, rows, length| {
-            source
-                .rows_f32(name, rows, &mut vec![0.0; length])
-                .unwrap_err()
-                .to_string()
-        };
-        assert_says(
-            &ask(EMBEDDING, 299..301, 128),
-            &[EMBEDDING, "300 rows of 64", "299..301", "128 elements"],
-        );
+        let ask = |name, rows, length| source.rows_f32(name, rows, &mut vec![0.0; length]).unwrap_err().to_string();
+        assert_says(&ask(EMBEDDING, 299..301, 128), &[EMBEDDING, "300 rows of 64", "299..301", "128 elements"]);
         assert_says(&ask(EMBEDDING, 0..2, 127), &["0..2", "127 elements"]);
         #[expect(clippy::reversed_empty_ranges, reason = "that is the case under test")]
         let reversed = ask(EMBEDDING, 2..1, 0);
@@ -142,10 +121,7 @@ fn rows_that_are_not_there() {
             &ask("model.layers.2.mlp.up_proj.weight", 0..1, 64),
             &["model.layers.2.mlp.up_proj.weight", "missing"],
         );
-        assert_says(
-            &source.shape("nothing").unwrap_err().to_string(),
-            &["`nothing`"],
-        );
+        assert_says(&source.shape("nothing").unwrap_err().to_string(), &["`nothing`"]);
     }
 }
 
@@ -157,28 +133,14 @@ fn truncated_and_lengthened_files() {
     std::fs::write(file(&dir), &whole[..length - 100]).unwrap();
     refused(
         dir.path(),
-        &[
-            "model.safetensors",
-            &format!("{} bytes", length - 100),
-            &format!("describes {length}"),
-            "download",
-        ],
+        &["model.safetensors", &format!("{} bytes", length - 100), &format!("describes {length}"), "download"],
     );
     std::fs::write(file(&dir), [&whole[..], b"xx"].concat()).unwrap();
-    refused(
-        dir.path(),
-        &[
-            &format!("{} bytes", length + 2),
-            &format!("describes {length}"),
-        ],
-    );
+    refused(dir.path(), &[&format!("{} bytes", length + 2), &format!("describes {length}")]);
     // Cut inside the header, at its length, before it, and to nothing.
-    for (cut, says) in [
-        (100, "the header claims"),
-        (8, "the header claims"),
-        (7, "shorter than 8 bytes"),
-        (0, "shorter than 8 bytes"),
-    ] {
+    for (cut, says) in
+        [(100, "the header claims"), (8, "the header claims"), (7, "shorter than 8 bytes"), (0, "shorter than 8 bytes")]
+    {
         std::fs::write(file(&dir), &whole[..cut]).unwrap();
         refused(dir.path(), &["model.safetensors", says, "download"]);
     }
@@ -190,23 +152,10 @@ fn headers_that_are_wrong() {
     let whole = std::fs::read(file(&dir)).unwrap();
     let with_length = |n: u64| [&n.to_le_bytes()[..], &whole[8..]].concat();
     std::fs::write(file(&dir), with_length(u64::MAX)).unwrap();
-    refused(
-        dir.path(),
-        &[
-            "claims 18446744073709551615 bytes",
-            &format!("the file has {}", whole.len()),
-        ],
-    );
+    refused(dir.path(), &["claims 18446744073709551615 bytes", &format!("the file has {}", whole.len())]);
     std::fs::write(file(&dir), with_length(200)).unwrap();
-    refused(
-        dir.path(),
-        &["model.safetensors", "not a sound safetensors file"],
-    );
-    std::fs::write(
-        file(&dir),
-        "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 988097824\n",
-    )
-    .unwrap();
+    refused(dir.path(), &["model.safetensors", "not a sound safetensors file"]);
+    std::fs::write(file(&dir), "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 988097824\n").unwrap();
     refused(dir.path(), &["Git LFS pointer", "git lfs pull"]);
 
     let damaged = |from: &str, to: &str, parts: &[&str]| {
@@ -217,17 +166,9 @@ fn headers_that_are_wrong() {
         });
         refused(dir.path(), parts);
     };
-    damaged(
-        "\"data_offsets\":[0,",
-        "\"data_offsets\":[8,",
-        &["not a sound", EMBEDDING],
-    );
+    damaged("\"data_offsets\":[0,", "\"data_offsets\":[8,", &["not a sound", EMBEDDING]);
     damaged("[300,64]", "[300,65]", &["not a sound", "disagree"]);
-    damaged(
-        "[300,64]",
-        "[18446744073709551615,64]",
-        &["not a sound", "overflow"],
-    );
+    damaged("[300,64]", "[18446744073709551615,64]", &["not a sound", "overflow"]);
     damaged("\"BF16\"", "\"BF17\"", &["not a sound", "BF17"]);
     damaged("{\"__meta", "[\"__meta", &["not a sound"]);
 }
@@ -241,131 +182,64 @@ fn tensors_that_do_not_fit_the_configuration() {
     change("intermediate_size", 136);
     refused(
         dir.path(),
-        &[
-            "model.safetensors",
-            "`model.layers.0.mlp.gate_proj.weight`",
-            "[128, 64]",
-            "[136, 64]",
-            "same model",
-        ],
+        &["model.safetensors", "`model.layers.0.mlp.gate_proj.weight`", "[128, 64]", "[136, 64]", "same model"],
     );
     change("intermediate_size", 128);
     change("num_hidden_layers", 3);
-    refused(
-        dir.path(),
-        &[
-            "`model.layers.2.input_layernorm.weight` is missing",
-            "[64]",
-            "same model",
-        ],
-    );
+    refused(dir.path(), &["`model.layers.2.input_layernorm.weight` is missing", "[64]", "same model"]);
     change("num_hidden_layers", 2);
     assert!(Checkpoint::open(dir.path(), &config(dir.path())).is_ok());
 
     let dtype = small_model(Dtype::Bf16, SHARD_BYTES);
     edit_header(&file(&dtype), |h| h.replacen("BF16", "I16", 1));
-    refused(
-        dtype.path(),
-        &[EMBEDDING, "stored as I16", "BF16, F16 or F32"],
-    );
+    refused(dtype.path(), &[EMBEDDING, "stored as I16", "BF16, F16 or F32"]);
 }
 
 #[test]
 fn quantised_tensors_give_themselves_away() {
     let dir = small_model(Dtype::Bf16, SHARD_BYTES);
-    add_tensor(
-        &file(&dir),
-        "model.layers.0.mlp.up_proj.qweight",
-        "I32",
-        &[8, 16],
-        512,
-    );
-    refused(
-        dir.path(),
-        &[
-            "model.safetensors",
-            "quantised",
-            "model.layers.0.mlp.up_proj.qweight",
-            "base model",
-        ],
-    );
+    add_tensor(&file(&dir), "model.layers.0.mlp.up_proj.qweight", "I32", &[8, 16], 512);
+    refused(dir.path(), &["model.safetensors", "quantised", "model.layers.0.mlp.up_proj.qweight", "base model"]);
 }
 
 #[test]
 fn tensors_that_are_not_weights_are_left_alone() {
     let dir = small_model(Dtype::Bf16, SHARD_BYTES);
-    add_tensor(
-        &file(&dir),
-        "model.layers.0.self_attn.rotary_emb.inv_freq",
-        "F32",
-        &[8],
-        32,
-    );
-    assert!(
-        Checkpoint::open(dir.path(), &config(dir.path()))
-            .unwrap()
-            .notes()
-            .is_empty()
-    );
+    add_tensor(&file(&dir), "model.layers.0.self_attn.rotary_emb.inv_freq", "F32", &[8], 32);
+    assert!(Checkpoint::open(dir.path(), &config(dir.path())).unwrap().notes().is_empty());
 }
 
 /// The four combinations of the flag and the tensor, and the fifth: a tensor that only repeats the embedding.
 #[test]
 fn tied_and_untied_heads() {
     let flag = |dir: &Path, tied: bool| {
-        edit_json(&dir.join("config.json"), |c| {
-            c["tie_word_embeddings"] = json!(tied)
-        });
+        edit_json(&dir.join("config.json"), |c| c["tie_word_embeddings"] = json!(tied));
     };
     let open = |dir: &Path| Checkpoint::open(dir, &config(dir)).unwrap();
 
     let without = small_model(Dtype::Bf16, SHARD_BYTES);
-    assert_eq!(
-        (open(without.path()).tied(), open(without.path()).head()),
-        (true, EMBEDDING)
-    );
+    assert_eq!((open(without.path()).tied(), open(without.path()).head()), (true, EMBEDDING));
     flag(without.path(), false);
     refused(
         without.path(),
-        &[
-            "`lm_head.weight` is missing",
-            "[300, 64]",
-            "`tie_word_embeddings`: false",
-            "set it to true",
-        ],
+        &["`lm_head.weight` is missing", "[300, 64]", "`tie_word_embeddings`: false", "set it to true"],
     );
 
     let with = tempfile::tempdir().unwrap();
     let mut untied = preset("tiny-test").unwrap();
     untied.tie_word_embeddings = false;
-    write(
-        &Synth::new(untied, 0),
-        Dtype::Bf16,
-        with.path(),
-        SHARD_BYTES,
-        &mut |_, _| (),
-    )
-    .unwrap();
-    assert_eq!(
-        (open(with.path()).tied(), open(with.path()).head()),
-        (false, HEAD)
-    );
+    write(&Synth::new(untied, 0), Dtype::Bf16, with.path(), SHARD_BYTES, &mut |_, _| ()).unwrap();
+    assert_eq!((open(with.path()).tied(), open(with.path()).head()), (false, HEAD));
     assert!(open(with.path()).notes().is_empty());
     flag(with.path(), true);
     let conflict = open(with.path());
     assert_eq!((conflict.tied(), conflict.head()), (false, HEAD));
-    assert_says(
-        &conflict.notes()[0],
-        &["`tie_word_embeddings`: true", "lm_head.weight", "using it"],
-    );
+    assert_says(&conflict.notes()[0], &["`tie_word_embeddings`: true", "lm_head.weight", "using it"]);
 
     flag(without.path(), true);
     add_tensor(&file(&without), HEAD, "BF16", &[300, 64], 300 * 64 * 2);
     let mut bytes = std::fs::read(file(&without)).unwrap();
-    let (start, length) = (
-        8 + u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize,
-        300 * 64 * 2,
-    );
+    let (start, length) = (8 + u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize, 300 * 64 * 2);
     let end = bytes.len() - length;
     bytes.copy_within(start..start + length, end);
     std::fs::write(file(&without), bytes).unwrap();
@@ -385,55 +259,22 @@ fn shards_that_are_missing_or_mixed_up() {
     std::fs::remove_file(&last).unwrap();
     refused(
         dir.path(),
-        &[
-            "model.safetensors.index.json",
-            "model-00004-of-00004.safetensors",
-            "no such file",
-            "tensors",
-            "download",
-        ],
+        &["model.safetensors.index.json", "model-00004-of-00004.safetensors", "no such file", "tensors", "download"],
     );
     std::fs::write(&last, &whole[..whole.len() - 2]).unwrap();
-    refused(
-        dir.path(),
-        &["model-00004-of-00004.safetensors", "download"],
-    );
+    refused(dir.path(), &["model-00004-of-00004.safetensors", "download"]);
     std::fs::copy(&first, &last).unwrap();
-    refused(
-        dir.path(),
-        &[
-            "index.json",
-            "does not hold",
-            "model-00004-of-00004.safetensors",
-            "different downloads",
-        ],
-    );
+    refused(dir.path(), &["index.json", "does not hold", "model-00004-of-00004.safetensors", "different downloads"]);
     std::fs::write(&last, &whole).unwrap();
 
-    edit_json(&index, |i| {
-        i["weight_map"][EMBEDDING] = json!("../elsewhere.safetensors")
-    });
-    refused(
-        dir.path(),
-        &[
-            "index.json",
-            EMBEDDING,
-            "../elsewhere.safetensors",
-            "beside the index",
-        ],
-    );
+    edit_json(&index, |i| i["weight_map"][EMBEDDING] = json!("../elsewhere.safetensors"));
+    refused(dir.path(), &["index.json", EMBEDDING, "../elsewhere.safetensors", "beside the index"]);
     edit_json(&index, |i| {
         i["weight_map"].as_object_mut().unwrap().remove(EMBEDDING);
     });
-    refused(
-        dir.path(),
-        &["index.json", EMBEDDING, "is missing", "[300, 64]"],
-    );
+    refused(dir.path(), &["index.json", EMBEDDING, "is missing", "[300, 64]"]);
     edit_json(&index, |i| *i = json!({ "weight_map": {} }));
-    refused(
-        dir.path(),
-        &["index.json", "`weight_map` is missing or empty"],
-    );
+    refused(dir.path(), &["index.json", "`weight_map` is missing or empty"]);
     std::fs::write(&index, "{").unwrap();
     refused(dir.path(), &["index.json", "not valid JSON"]);
 }
@@ -442,22 +283,9 @@ fn shards_that_are_missing_or_mixed_up() {
 fn folders_without_weights() {
     let dir = small_model(Dtype::Bf16, SHARD_BYTES);
     std::fs::remove_file(file(&dir)).unwrap();
-    refused(
-        dir.path(),
-        &[
-            "model.safetensors",
-            "download the weights",
-            &dir.path().display().to_string(),
-        ],
-    );
+    refused(dir.path(), &["model.safetensors", "download the weights", &dir.path().display().to_string()]);
     std::fs::write(dir.path().join("pytorch_model.bin"), "PK").unwrap();
-    refused(
-        dir.path(),
-        &[
-            "pytorch_model.bin is not read",
-            "model.safetensors.index.json",
-        ],
-    );
+    refused(dir.path(), &["pytorch_model.bin is not read", "model.safetensors.index.json"]);
 }
 
 #[test]

@@ -21,10 +21,7 @@ fn parse(value: &Value) -> Result<Config, ModelError> {
 /// The base with some fields replaced.
 fn with(changes: Value) -> Value {
     let mut value = base();
-    value
-        .as_object_mut()
-        .unwrap()
-        .extend(changes.as_object().unwrap().clone());
+    value.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
     value
 }
 
@@ -38,37 +35,15 @@ fn refused(changes: Value, parts: &[&str]) {
 #[test]
 fn the_bundled_model() {
     let c = Config::open(&asset("tiny")).unwrap();
-    assert_eq!(
-        (
-            c.vocab_size,
-            c.hidden_size,
-            c.intermediate_size,
-            c.num_hidden_layers
-        ),
-        (4096, 256, 640, 6)
-    );
-    assert_eq!(
-        (c.num_attention_heads, c.num_key_value_heads, c.head_dim),
-        (8, 2, 32)
-    );
-    assert_eq!(
-        (c.rms_norm_eps, c.rope.theta, c.context()),
-        (1e-6, 1e6, 2048)
-    );
+    assert_eq!((c.vocab_size, c.hidden_size, c.intermediate_size, c.num_hidden_layers), (4096, 256, 640, 6));
+    assert_eq!((c.num_attention_heads, c.num_key_value_heads, c.head_dim), (8, 2, 32));
+    assert_eq!((c.rms_norm_eps, c.rope.theta, c.context()), (1e-6, 1e6, 2048));
     assert_eq!((c.q_width(), c.kv_width(), c.group()), (256, 64, 4));
-    assert_eq!(
-        (c.tie_word_embeddings, c.rope.scaling),
-        (true, RopeScaling::None)
-    );
+    assert_eq!((c.tie_word_embeddings, c.rope.scaling), (true, RopeScaling::None));
     // config.json has 4082 alone; generation_config.json adds 4080.
     assert_eq!(c.eos_token_ids, [4082, 4080]);
-    let expected = GenerationDefaults {
-        do_sample: true,
-        temperature: 0.7,
-        top_k: 20,
-        top_p: 0.8,
-        repetition_penalty: 1.05,
-    };
+    let expected =
+        GenerationDefaults { do_sample: true, temperature: 0.7, top_k: 20, top_p: 0.8, repetition_penalty: 1.05 };
     assert_eq!(c.generation, expected);
 }
 
@@ -76,13 +51,7 @@ fn the_bundled_model() {
 fn both_spellings_of_yarn() {
     let yarn = Config::open(&golden("variants/yarn")).unwrap();
     assert_eq!(yarn.context(), 256);
-    let RopeScaling::Yarn {
-        factor,
-        original_context,
-        attention_factor,
-        ..
-    } = yarn.rope.scaling
-    else {
+    let RopeScaling::Yarn { factor, original_context, attention_factor, .. } = yarn.rope.scaling else {
         panic!("{:?}", yarn.rope);
     };
     assert_eq!((factor, original_context), (4.0, 64));
@@ -108,43 +77,21 @@ fn both_spellings_of_yarn() {
     };
     assert_eq!(new.rope.scaling, expected);
 
-    let given =
-        with(json!({ "rope_scaling": { "type": "yarn", "factor": 2, "attention_factor": 1.5 } }));
+    let given = with(json!({ "rope_scaling": { "type": "yarn", "factor": 2, "attention_factor": 1.5 } }));
     let given = parse(&given).unwrap();
-    assert!(matches!(
-        given.rope.scaling,
-        RopeScaling::Yarn {
-            attention_factor: 1.5,
-            original_context: 512,
-            ..
-        }
-    ));
+    assert!(matches!(given.rope.scaling, RopeScaling::Yarn { attention_factor: 1.5, original_context: 512, .. }));
 }
 
 #[test]
 fn absent_and_null_fields_have_transformers_defaults() {
     let mut value = with(json!({ "rope_scaling": null, "head_dim": null, "eos_token_id": [7, 9] }));
-    for field in [
-        "num_key_value_heads",
-        "rms_norm_eps",
-        "rope_theta",
-        "tie_word_embeddings",
-    ] {
+    for field in ["num_key_value_heads", "rms_norm_eps", "rope_theta", "tie_word_embeddings"] {
         value.as_object_mut().unwrap().remove(field);
     }
     let c = parse(&value).unwrap();
-    assert_eq!(
-        (c.num_key_value_heads, c.head_dim, c.rope.theta),
-        (4, 16, 1e4)
-    );
-    assert_eq!(
-        (c.tie_word_embeddings, c.eos_token_ids),
-        (false, vec![7, 9])
-    );
-    assert_eq!(
-        parse(&with(json!({ "head_dim": 32 }))).unwrap().q_width(),
-        128
-    );
+    assert_eq!((c.num_key_value_heads, c.head_dim, c.rope.theta), (4, 16, 1e4));
+    assert_eq!((c.tie_word_embeddings, c.eos_token_ids), (false, vec![7, 9]));
+    assert_eq!(parse(&with(json!({ "head_dim": 32 }))).unwrap().q_width(), 128);
 }
 
 #[test]
@@ -159,24 +106,13 @@ fn what_it_writes_it_reads() {
 
 #[test]
 fn other_architectures_are_refused_by_name() {
-    let model = |architecture: &str, model_type: &str| json!({ "architectures": [architecture], "model_type": model_type });
-    refused(
-        model("LlamaForCausalLM", "llama"),
-        &["`LlamaForCausalLM`", "Qwen2ForCausalLM", "Qwen2.5-0.5B"],
-    );
+    let model =
+        |architecture: &str, model_type: &str| json!({ "architectures": [architecture], "model_type": model_type });
+    refused(model("LlamaForCausalLM", "llama"), &["`LlamaForCausalLM`", "Qwen2ForCausalLM", "Qwen2.5-0.5B"]);
     refused(model("Qwen3ForCausalLM", "qwen3"), &["`Qwen3ForCausalLM`"]);
-    refused(
-        model("Qwen2ForSequenceClassification", "qwen2"),
-        &["`Qwen2ForSequenceClassification`"],
-    );
-    refused(
-        json!({ "architectures": null, "model_type": "qwen2_moe" }),
-        &["`qwen2_moe`"],
-    );
-    refused(
-        json!({ "architectures": null, "model_type": null }),
-        &["`model_type` is missing", "qwen2"],
-    );
+    refused(model("Qwen2ForSequenceClassification", "qwen2"), &["`Qwen2ForSequenceClassification`"]);
+    refused(json!({ "architectures": null, "model_type": "qwen2_moe" }), &["`qwen2_moe`"]);
+    refused(json!({ "architectures": null, "model_type": null }), &["`model_type` is missing", "qwen2"]);
     assert!(parse(&with(json!({ "architectures": null }))).is_ok());
 }
 
@@ -190,70 +126,31 @@ fn quantised_checkpoints_are_refused_by_name() {
 
 #[test]
 fn impossible_numbers_are_refused() {
-    refused(
-        json!({ "hidden_size": 0 }),
-        &["`hidden_size` is 0", "from 1 to"],
-    );
+    refused(json!({ "hidden_size": 0 }), &["`hidden_size` is 0", "from 1 to"]);
     refused(json!({ "hidden_size": -64 }), &["`hidden_size` is -64"]);
-    refused(
-        json!({ "hidden_size": 66 }),
-        &[
-            "`hidden_size` is 66",
-            "multiple of num_attention_heads, which is 4",
-        ],
-    );
-    refused(
-        json!({ "hidden_size": 60 }),
-        &["`hidden_size` is 60", "even", "15"],
-    );
+    refused(json!({ "hidden_size": 66 }), &["`hidden_size` is 66", "multiple of num_attention_heads, which is 4"]);
+    refused(json!({ "hidden_size": 60 }), &["`hidden_size` is 60", "even", "15"]);
     refused(json!({ "head_dim": 17 }), &["`head_dim` is 17", "even"]);
-    refused(
-        json!({ "num_key_value_heads": 3 }),
-        &["`num_key_value_heads` is 3", "divisor", "4"],
-    );
-    refused(
-        json!({ "num_key_value_heads": 0 }),
-        &["`num_key_value_heads` is 0"],
-    );
+    refused(json!({ "num_key_value_heads": 3 }), &["`num_key_value_heads` is 3", "divisor", "4"]);
+    refused(json!({ "num_key_value_heads": 0 }), &["`num_key_value_heads` is 0"]);
     refused(
         json!({ "num_hidden_layers": 18_446_744_073_709_551_615_u64 }),
         &["`num_hidden_layers` is 18446744073709551615", "1024"],
     );
-    refused(
-        json!({ "vocab_size": 1e30 }),
-        &["`vocab_size` is 1e+30", "16777216"],
-    );
-    refused(
-        json!({ "vocab_size": "300" }),
-        &["`vocab_size` is \"300\"", "whole number"],
-    );
+    refused(json!({ "vocab_size": 1e30 }), &["`vocab_size` is 1e+30", "16777216"]);
+    refused(json!({ "vocab_size": "300" }), &["`vocab_size` is \"300\"", "whole number"]);
     refused(json!({ "vocab_size": null }), &["`vocab_size` is missing"]);
-    refused(
-        json!({ "intermediate_size": 1.5 }),
-        &["`intermediate_size` is 1.5"],
-    );
+    refused(json!({ "intermediate_size": 1.5 }), &["`intermediate_size` is 1.5"]);
     refused(
         json!({ "num_attention_heads": 1_048_576, "num_key_value_heads": 1, "head_dim": 128 }),
         &["`num_attention_heads`", "8192"],
     );
-    refused(
-        json!({ "rms_norm_eps": 0 }),
-        &["`rms_norm_eps` is 0", "over 0"],
-    );
+    refused(json!({ "rms_norm_eps": 0 }), &["`rms_norm_eps` is 0", "over 0"]);
     refused(json!({ "rope_theta": -1.0 }), &["`rope_theta` is -1.0"]);
-    refused(
-        json!({ "eos_token_id": "</s>" }),
-        &["`eos_token_id` is \"</s>\"", "token id"],
-    );
+    refused(json!({ "eos_token_id": "</s>" }), &["`eos_token_id` is \"</s>\"", "token id"]);
     refused(json!({ "eos_token_id": [-1] }), &["`eos_token_id` is [-1]"]);
-    refused(
-        json!({ "hidden_act": "gelu" }),
-        &["`hidden_act` is \"gelu\"", "silu"],
-    );
-    refused(
-        json!({ "tie_word_embeddings": 1 }),
-        &["`tie_word_embeddings` is 1", "true or false"],
-    );
+    refused(json!({ "hidden_act": "gelu" }), &["`hidden_act` is \"gelu\"", "silu"]);
+    refused(json!({ "tie_word_embeddings": 1 }), &["`tie_word_embeddings` is 1", "true or false"]);
 }
 
 #[test]
@@ -263,26 +160,11 @@ fn rope_scalings_that_are_not_there_are_refused() {
         scaling(json!({ "rope_type": "dynamic", "factor": 2.0 })),
         &["`rope_scaling.rope_type` is \"dynamic\"", "yarn"],
     );
-    refused(
-        scaling(json!({ "type": "llama3", "factor": 8.0 })),
-        &["`rope_scaling.type` is \"llama3\""],
-    );
-    refused(
-        scaling(json!({ "type": "yarn", "factor": 0.5 })),
-        &["`rope_scaling.factor` is 0.5", "from 1"],
-    );
-    refused(
-        scaling(json!({ "type": "yarn", "factor": 1e12 })),
-        &["`rope_scaling.factor`", "at most"],
-    );
-    refused(
-        scaling(json!({ "type": "linear" })),
-        &["`rope_scaling.factor` is missing"],
-    );
-    refused(
-        scaling(json!("yarn")),
-        &["`rope_scaling` is \"yarn\"", "an object"],
-    );
+    refused(scaling(json!({ "type": "llama3", "factor": 8.0 })), &["`rope_scaling.type` is \"llama3\""]);
+    refused(scaling(json!({ "type": "yarn", "factor": 0.5 })), &["`rope_scaling.factor` is 0.5", "from 1"]);
+    refused(scaling(json!({ "type": "yarn", "factor": 1e12 })), &["`rope_scaling.factor`", "at most"]);
+    refused(scaling(json!({ "type": "linear" })), &["`rope_scaling.factor` is missing"]);
+    refused(scaling(json!("yarn")), &["`rope_scaling` is \"yarn\"", "an object"]);
     let reversed = json!({ "type": "yarn", "factor": 4, "beta_fast": 1, "beta_slow": 32 });
     refused(scaling(reversed), &["`rope_scaling.beta_fast` is 1", "32"]);
 }
@@ -290,15 +172,9 @@ fn rope_scalings_that_are_not_there_are_refused() {
 #[test]
 fn a_sliding_window_is_refused_where_it_has_an_effect() {
     let window = |layers: u64, window: u64| json!({ "use_sliding_window": true, "max_window_layers": layers, "sliding_window": window });
-    refused(
-        window(1, 128),
-        &["`use_sliding_window` is true", "128", "512"],
-    );
+    refused(window(1, 128), &["`use_sliding_window` is true", "128", "512"]);
     assert!(parse(&with(window(2, 128))).is_ok(), "no layer uses it");
-    assert!(
-        parse(&with(window(1, 512))).is_ok(),
-        "it is as long as the context"
-    );
+    assert!(parse(&with(window(1, 512))).is_ok(), "it is as long as the context");
     let named = json!({
         "use_sliding_window": true, "sliding_window": 128,
         "layer_types": ["full_attention", "sliding_attention"]
@@ -308,24 +184,12 @@ fn a_sliding_window_is_refused_where_it_has_an_effect() {
 
 #[test]
 fn folders_and_files_that_are_not_there() {
-    let message = Config::open("/nowhere/model".as_ref())
-        .unwrap_err()
-        .to_string();
-    assert_says(
-        &message,
-        &["/nowhere/model", "nothing is there", "check the path"],
-    );
+    let message = Config::open("/nowhere/model".as_ref()).unwrap_err().to_string();
+    assert_says(&message, &["/nowhere/model", "nothing is there", "check the path"]);
 
     let dir = tempfile::tempdir().unwrap();
     let message = || Config::open(dir.path()).unwrap_err().to_string();
-    assert_says(
-        &message(),
-        &[
-            "config.json",
-            "Hugging Face layout",
-            &dir.path().display().to_string(),
-        ],
-    );
+    assert_says(&message(), &["config.json", "Hugging Face layout", &dir.path().display().to_string()]);
     std::fs::write(dir.path().join("model-q4.gguf"), "GGUF").unwrap();
     assert_says(&message(), &["model-q4.gguf", "not supported"]);
 
@@ -337,15 +201,8 @@ fn folders_and_files_that_are_not_there() {
     assert_says(&message(), &["config.json", "[]", "not an object"]);
 
     std::fs::write(dir.path().join("config.json"), base().to_string()).unwrap();
-    std::fs::write(
-        dir.path().join("generation_config.json"),
-        r#"{"top_p": 1.5}"#,
-    )
-    .unwrap();
-    assert_says(
-        &message(),
-        &["generation_config.json", "`top_p` is 1.5", "0 to 1"],
-    );
+    std::fs::write(dir.path().join("generation_config.json"), r#"{"top_p": 1.5}"#).unwrap();
+    assert_says(&message(), &["generation_config.json", "`top_p` is 1.5", "0 to 1"]);
     let file = dir.path().join("config.json");
     let message = Config::open(&file).unwrap_err().to_string();
     assert_says(&message, &["config.json", "not a folder"]);

@@ -2,9 +2,7 @@
 //!
 //! It shares nothing with the kernels: loops over rows in the order of the paper.
 
-use tilewright_models::checkpoint::{
-    Checkpoint, EMBEDDING, FINAL_NORM, WeightSource, layer_tensor,
-};
+use tilewright_models::checkpoint::{Checkpoint, EMBEDDING, FINAL_NORM, WeightSource, layer_tensor};
 use tilewright_models::config::Config;
 use tilewright_models::rope::RopeTables;
 use tilewright_models::synth::Synth;
@@ -17,10 +15,7 @@ type Rows = Vec<Vec<f32>>;
 pub fn last_logits(config: &Config, weights: &dyn WeightSource, tokens: &[u32]) -> Vec<f32> {
     let (half, group) = (config.head_dim / 2, config.group());
     let tables = RopeTables::new(config, 0..tokens.len());
-    let mut x: Rows = tokens
-        .iter()
-        .map(|&t| rows(weights, EMBEDDING, t as usize, t as usize + 1))
-        .collect();
+    let mut x: Rows = tokens.iter().map(|&t| rows(weights, EMBEDDING, t as usize, t as usize + 1)).collect();
     for layer in 0..config.num_hidden_layers {
         let name = |part: &str| layer_tensor(layer, part);
         let normed = norm(config, weights, &name("input_layernorm.weight"), &x);
@@ -46,9 +41,7 @@ pub fn last_logits(config: &Config, weights: &dyn WeightSource, tokens: &[u32]) 
         let mut attended = vec![vec![0.0; config.q_width()]; tokens.len()];
         for (t, out) in attended.iter_mut().enumerate() {
             for (h, out) in out.chunks_mut(config.head_dim).enumerate() {
-                let part = |row: &[f32], h: usize| {
-                    row[h * config.head_dim..(h + 1) * config.head_dim].to_vec()
-                };
+                let part = |row: &[f32], h: usize| row[h * config.head_dim..(h + 1) * config.head_dim].to_vec();
                 let qh = part(&q[t], h);
                 let scores: Vec<f32> = k[..=t]
                     .iter()
@@ -64,34 +57,17 @@ pub fn last_logits(config: &Config, weights: &dyn WeightSource, tokens: &[u32]) 
                 }
             }
         }
-        add(
-            &mut x,
-            linear(weights, &name("self_attn.o_proj.weight"), None, &attended),
-        );
-        let normed = norm(
-            config,
-            weights,
-            &name("post_attention_layernorm.weight"),
-            &x,
-        );
+        add(&mut x, linear(weights, &name("self_attn.o_proj.weight"), None, &attended));
+        let normed = norm(config, weights, &name("post_attention_layernorm.weight"), &x);
         let mut gated = linear(weights, &name("mlp.gate_proj.weight"), None, &normed);
         let up = linear(weights, &name("mlp.up_proj.weight"), None, &normed);
         for (g, u) in gated.iter_mut().flatten().zip(up.iter().flatten()) {
             *g = *g / (1.0 + (-*g).exp()) * u;
         }
-        add(
-            &mut x,
-            linear(weights, &name("mlp.down_proj.weight"), None, &gated),
-        );
+        add(&mut x, linear(weights, &name("mlp.down_proj.weight"), None, &gated));
     }
     let last = vec![x.pop().unwrap()];
-    linear(
-        weights,
-        weights.head(),
-        None,
-        &norm(config, weights, FINAL_NORM, &last),
-    )
-    .remove(0)
+    linear(weights, weights.head(), None, &norm(config, weights, FINAL_NORM, &last)).remove(0)
 }
 
 fn rows(weights: &dyn WeightSource, name: &str, start: usize, end: usize) -> Vec<f32> {
@@ -131,12 +107,7 @@ fn norm(config: &Config, weights: &dyn WeightSource, name: &str, x: &Rows) -> Ro
 fn dot(a: &[f32], b: &[f32]) -> f32 {
     let mut sums = [0.0f32; 8];
     let (a8, b8) = (a.chunks_exact(8), b.chunks_exact(8));
-    let tail: f32 = a8
-        .remainder()
-        .iter()
-        .zip(b8.remainder())
-        .map(|(x, y)| x * y)
-        .sum();
+    let tail: f32 = a8.remainder().iter().zip(b8.remainder()).map(|(x, y)| x * y).sum();
     for (a, b) in a8.zip(b8) {
         for i in 0..8 {
             sums[i] += a[i] * b[i];
@@ -156,14 +127,8 @@ fn add(x: &mut Rows, y: Rows) {
 fn assert_logits(what: &str, ours: &[f32], theirs: &[f32], tolerance: f32) {
     assert_eq!(ours.len(), theirs.len());
     let largest = theirs.iter().fold(0.0f32, |m, x| m.max(x.abs()));
-    let off = ours
-        .iter()
-        .zip(theirs)
-        .fold(0.0f32, |m, (a, b)| m.max((a - b).abs()));
-    assert!(
-        off <= tolerance * largest,
-        "{what}: off by {off} of {largest}"
-    );
+    let off = ours.iter().zip(theirs).fold(0.0f32, |m, (a, b)| m.max((a - b).abs()));
+    assert!(off <= tolerance * largest, "{what}: off by {off} of {largest}");
 }
 
 #[test]
@@ -180,12 +145,7 @@ fn bundled_models() {
                 continue;
             }
             let (_, theirs) = tensor(&golden(name).join("last_logits.safetensors"), name_of_case);
-            assert_logits(
-                name_of_case,
-                &last_logits(&config, &weights, &tokens),
-                &theirs,
-                1e-4,
-            );
+            assert_logits(name_of_case, &last_logits(&config, &weights, &tokens), &theirs, 1e-4);
         }
     }
 }
@@ -219,12 +179,7 @@ fn by_formula() {
             let stored = name != "qwen2.5-0.5b" || case_name == "n5";
             if tokens.len() <= longest && stored {
                 let (_, theirs) = tensor(&file, case_name);
-                assert_logits(
-                    &format!("{name} {case_name}"),
-                    &last_logits(&config, &synth, &tokens),
-                    &theirs,
-                    1e-3,
-                );
+                assert_logits(&format!("{name} {case_name}"), &last_logits(&config, &synth, &tokens), &theirs, 1e-3);
                 compared += 1;
             }
         }

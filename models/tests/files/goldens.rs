@@ -11,16 +11,12 @@ use tilewright_models::synth::{self, Synth, preset};
 
 /// A path under `tests/goldens`.
 pub fn golden(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/goldens")
-        .join(path)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/goldens").join(path)
 }
 
 /// A bundled model's folder: `tiny` or `draft`.
 pub fn asset(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("assets")
-        .join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("assets").join(name)
 }
 
 pub fn json(path: &Path) -> Value {
@@ -29,12 +25,7 @@ pub fn json(path: &Path) -> Value {
 
 /// A JSON list of token ids.
 pub fn ids(value: &Value) -> Vec<u32> {
-    value
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|v| v.as_u64().unwrap() as u32)
-        .collect()
+    value.as_array().unwrap().iter().map(|v| v.as_u64().unwrap() as u32).collect()
 }
 
 /// One f32 tensor of a golden file, and its shape.
@@ -43,11 +34,7 @@ pub fn tensor(path: &Path, name: &str) -> (Vec<usize>, Vec<f32>) {
     let file = SafeTensors::deserialize(&bytes).unwrap();
     let view = file.tensor(name).unwrap();
     assert_eq!(view.dtype(), safetensors::Dtype::F32);
-    let values = view
-        .data()
-        .chunks_exact(4)
-        .map(|b| f32::from_le_bytes(b.try_into().unwrap()))
-        .collect();
+    let values = view.data().chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().unwrap())).collect();
     (view.shape().to_vec(), values)
 }
 

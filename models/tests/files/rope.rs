@@ -7,8 +7,7 @@ use crate::goldens::{asset, config, golden, tensor};
 /// Every model with a golden table: positions 0 to 4, [5, D] with the halves of a row equal.
 #[test]
 fn tables_are_those_of_transformers() {
-    let bundled =
-        ["tiny", "draft"].map(|n| (asset(n), golden(n).join("hidden_ascii_capital.safetensors")));
+    let bundled = ["tiny", "draft"].map(|n| (asset(n), golden(n).join("hidden_ascii_capital.safetensors")));
     let variants = ["f32", "heads7", "odd48", "sharded_f16", "untied", "yarn"].map(|n| {
         let dir = golden("variants").join(n);
         (dir.clone(), dir.join("golden_hidden_n5.safetensors"))
@@ -21,11 +20,7 @@ fn tables_are_those_of_transformers() {
             for (at, their) in theirs.iter().enumerate() {
                 let (position, column) = (at / shape[1], at % tables.half_dim);
                 let our = ours[position * tables.half_dim + column];
-                assert!(
-                    (our - their).abs() <= 1e-6,
-                    "{} {name} {position} {column}: {our}, {their}",
-                    dir.display()
-                );
+                assert!((our - their).abs() <= 1e-6, "{} {name} {position} {column}: {our}, {their}", dir.display());
             }
         }
     }
@@ -56,8 +51,7 @@ fn long_positions_round_as_f32() {
         let rounded = f64::from(position as f32 * frequency);
         assert!((f64::from(tables.cos[i]) - rounded.cos()).abs() < 1e-7);
         assert!((f64::from(tables.sin[i]) - rounded.sin()).abs() < 1e-7);
-        differs = differs
-            .max((f64::from(tables.cos[i]) - (position as f64 * exact_frequency).cos()).abs());
+        differs = differs.max((f64::from(tables.cos[i]) - (position as f64 * exact_frequency).cos()).abs());
     }
     assert!(differs > 1e-4 && differs < 1e-2, "{differs}");
 }

@@ -11,28 +11,14 @@ const SPOTS: [(&str, &str, usize, u64, [f32; 6]); 6] = [
         "model.embed_tokens.weight",
         151_935,
         0,
-        [
-            -0.094_726_56,
-            0.071_289_06,
-            0.067_382_81,
-            0.107421875,
-            -0.028_320_313,
-            -0.087890625,
-        ],
+        [-0.094_726_56, 0.071_289_06, 0.067_382_81, 0.107421875, -0.028_320_313, -0.087890625],
     ),
     (
         "qwen2.5-0.5b",
         "model.layers.23.mlp.down_proj.weight",
         895,
         7,
-        [
-            -0.060546875,
-            -0.047_851_563,
-            0.0126953125,
-            0.039_550_78,
-            0.050_292_97,
-            0.037109375,
-        ],
+        [-0.060546875, -0.047_851_563, 0.0126953125, 0.039_550_78, 0.050_292_97, 0.037109375],
     ),
     (
         "qwen2.5-0.5b",
@@ -46,29 +32,10 @@ const SPOTS: [(&str, &str, usize, u64, [f32; 6]); 6] = [
         "lm_head.weight",
         152_063,
         1,
-        [
-            0.060_058_594,
-            -0.010_253_906,
-            0.030_761_719,
-            -0.038_085_938,
-            -0.035_644_53,
-            -0.037109375,
-        ],
+        [0.060_058_594, -0.010_253_906, 0.030_761_719, -0.038_085_938, -0.035_644_53, -0.037109375],
     ),
-    (
-        "qwen2.5-0.5b",
-        "model.norm.weight",
-        0,
-        3,
-        [1.78125, -0.59375, 1.9375, 0.53125, 1.25, 0.734375],
-    ),
-    (
-        "qwen2.5-0.5b",
-        "model.layers.11.self_attn.k_proj.bias",
-        120,
-        0,
-        [-2.09375, -0.25, -1.84375, -1.125, 0.25, 2.75],
-    ),
+    ("qwen2.5-0.5b", "model.norm.weight", 0, 3, [1.78125, -0.59375, 1.9375, 0.53125, 1.25, 0.734375]),
+    ("qwen2.5-0.5b", "model.layers.11.self_attn.k_proj.bias", 120, 0, [-2.09375, -0.25, -1.84375, -1.125, 0.25, 2.75]),
 ];
 
 #[test]
@@ -106,12 +73,7 @@ fn whole_tensors_are_those_of_the_script() {
         ("model.norm.weight", -17.34375),
     ];
     for (name, expected) in sums {
-        let sum: f64 = synth
-            .tensor_f32(name)
-            .unwrap()
-            .iter()
-            .map(|&x| f64::from(x))
-            .sum();
+        let sum: f64 = synth.tensor_f32(name).unwrap().iter().map(|&x| f64::from(x)).sum();
         assert_eq!(sum, expected, "{name}");
     }
 }
@@ -130,10 +92,7 @@ fn what_is_written_is_what_is_read() {
         let dir = tempfile::tempdir().unwrap();
         let out = dir.path().join("new/model");
         let mut steps = Vec::new();
-        write(&synth, dtype, &out, shard_bytes, &mut |done, total| {
-            steps.push((done, total))
-        })
-        .unwrap();
+        write(&synth, dtype, &out, shard_bytes, &mut |done, total| steps.push((done, total))).unwrap();
 
         let read = Config::open(&out).unwrap();
         assert_eq!(read, shape);
@@ -145,24 +104,16 @@ fn what_is_written_is_what_is_read() {
         assert_eq!(stored.tied(), shape.tie_word_embeddings);
         for tensor in expected_tensors(&shape) {
             assert_eq!(stored.tensor(&tensor.name).unwrap().dtype, dtype);
-            assert_eq!(
-                stored.tensor_f32(&tensor.name).unwrap(),
-                synth.tensor_f32(&tensor.name).unwrap()
-            );
+            assert_eq!(stored.tensor_f32(&tensor.name).unwrap(), synth.tensor_f32(&tensor.name).unwrap());
         }
-        assert!(
-            steps.is_sorted()
-                && steps.last() == Some(&(stored.stored_bytes(), stored.stored_bytes()))
-        );
+        assert!(steps.is_sorted() && steps.last() == Some(&(stored.stored_bytes(), stored.stored_bytes())));
     }
 }
 
 /// The published sizes of the family, in millions of parameters.
 #[test]
 fn presets_have_the_published_sizes() {
-    let published = [
-        0.0935, 494.0, 1543.7, 3085.9, 7615.6, 14_770.0, 32_763.9, 72_706.2,
-    ];
+    let published = [0.0935, 494.0, 1543.7, 3085.9, 7615.6, 14_770.0, 32_763.9, 72_706.2];
     for (name, millions) in PRESETS.iter().zip(published) {
         let config = preset(name).unwrap();
         let count: u64 = expected_tensors(&config).iter().map(|t| t.elements()).sum();
@@ -177,27 +128,11 @@ fn presets_have_the_published_sizes() {
 fn folders_that_hold_something_are_left_alone() {
     let synth = Synth::new(preset("tiny-test").unwrap(), 0);
     let dir = tempfile::tempdir().unwrap();
-    let try_at = |path: &std::path::Path| {
-        write(&synth, Dtype::Bf16, path, SHARD_BYTES, &mut |_, _| ())
-            .unwrap_err()
-            .to_string()
-    };
+    let try_at =
+        |path: &std::path::Path| write(&synth, Dtype::Bf16, path, SHARD_BYTES, &mut |_, _| ()).unwrap_err().to_string();
     std::fs::write(dir.path().join("thesis.tex"), "mine").unwrap();
-    assert_says(
-        &try_at(dir.path()),
-        &[
-            "thesis.tex",
-            "choose another",
-            &dir.path().display().to_string(),
-        ],
-    );
+    assert_says(&try_at(dir.path()), &["thesis.tex", "choose another", &dir.path().display().to_string()]);
     assert_says(&try_at(&dir.path().join("thesis.tex")), &["it is a file"]);
-    assert_eq!(
-        std::fs::read_to_string(dir.path().join("thesis.tex")).unwrap(),
-        "mine"
-    );
-    assert_says(
-        &try_at(&dir.path().join("thesis.tex/model")),
-        &["cannot write", "thesis.tex/model"],
-    );
+    assert_eq!(std::fs::read_to_string(dir.path().join("thesis.tex")).unwrap(), "mine");
+    assert_says(&try_at(&dir.path().join("thesis.tex/model")), &["cannot write", "thesis.tex/model"]);
 }

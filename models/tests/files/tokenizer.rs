@@ -8,10 +8,7 @@ fn tiny() -> Tokenizer {
 }
 
 /// The bundled model's tokenizer with `tokenizer.json` changed, and the configuration with it.
-fn changed(
-    change: impl FnOnce(&mut serde_json::Value),
-    vocab_size: usize,
-) -> Result<Tokenizer, String> {
+fn changed(change: impl FnOnce(&mut serde_json::Value), vocab_size: usize) -> Result<Tokenizer, String> {
     let dir = tempfile::tempdir().unwrap();
     for file in ["tokenizer.json", "tokenizer_config.json"] {
         std::fs::copy(asset("tiny").join(file), dir.path().join(file)).unwrap();
@@ -32,10 +29,7 @@ fn texts_and_ids_are_those_of_transformers() {
         for case in cases.as_array().unwrap() {
             let (text, expected) = (case["text"].as_str().unwrap(), ids(&case["ids"]));
             assert_eq!(tokenizer.encode(text).unwrap(), expected, "{text:?}");
-            assert_eq!(
-                tokenizer.decode(&expected, SpecialTokens::Show),
-                case["decoded"].as_str().unwrap()
-            );
+            assert_eq!(tokenizer.decode(&expected, SpecialTokens::Show), case["decoded"].as_str().unwrap());
             assert_eq!(
                 tokenizer.decode(&expected, SpecialTokens::Hide),
                 case["decoded_skip_special"].as_str().unwrap()
@@ -61,19 +55,13 @@ fn streams_never_print_half_a_character() {
             let so_far = so_far.as_str().unwrap();
             unfinished += usize::from(so_far != printed);
             compared += 1;
-            assert_eq!(
-                so_far.trim_end_matches('\u{fffd}'),
-                printed.trim_end_matches('\u{fffd}')
-            );
+            assert_eq!(so_far.trim_end_matches('\u{fffd}'), printed.trim_end_matches('\u{fffd}'));
             assert!(so_far.starts_with(&printed));
         }
         printed.push_str(&stream.finish());
         assert_eq!(printed, case["decoded"].as_str().unwrap());
     }
-    assert!(
-        unfinished >= 5 && compared >= 280,
-        "{unfinished} of {compared}"
-    );
+    assert!(unfinished >= 5 && compared >= 280, "{unfinished} of {compared}");
 }
 
 #[test]
@@ -84,16 +72,10 @@ fn bytes_that_are_no_text() {
     let (c3, a9, ff) = (byte('Ã'), byte('©'), byte('ÿ'));
     let mut stream = tokenizer.stream(SpecialTokens::Show);
     assert_eq!([stream.push(c3), stream.push(a9)], ["", "é"]);
-    assert_eq!(
-        [stream.push(ff), stream.push(c3), stream.push(c3)],
-        ["\u{fffd}", "", "\u{fffd}"]
-    );
+    assert_eq!([stream.push(ff), stream.push(c3), stream.push(c3)], ["\u{fffd}", "", "\u{fffd}"]);
     // A special token that is hidden does not cut a character in two.
     let mut hidden = tokenizer.stream(SpecialTokens::Hide);
-    assert_eq!(
-        [hidden.push(c3), hidden.push(4082), hidden.push(a9)],
-        ["", "", "é"]
-    );
+    assert_eq!([hidden.push(c3), hidden.push(4082), hidden.push(a9)], ["", "", "é"]);
     assert_eq!(stream.finish(), "\u{fffd}");
     for ids in [vec![c3], vec![c3, c3, a9, ff, a9], vec![a9, 64, c3, 64, c3]] {
         let whole = tokenizer.decode(&ids, SpecialTokens::Show);
@@ -114,10 +96,7 @@ fn bytes_that_are_no_text() {
         assert_eq!(whole, String::from_utf8_lossy(&bytes));
     }
     // Ids beyond the tokenizer have no text.
-    assert_eq!(
-        tokenizer.decode(&[4090, 64, u32::MAX], SpecialTokens::Show),
-        "a"
-    );
+    assert_eq!(tokenizer.decode(&[4090, 64, u32::MAX], SpecialTokens::Show), "a");
 }
 
 trait ByteToken {
@@ -127,9 +106,7 @@ trait ByteToken {
 impl ByteToken for Tokenizer {
     /// The id of the token that is written as this one character.
     fn encode_token(&self, c: char) -> u32 {
-        (0..256)
-            .find(|&id| self.token(id) == Some(c.to_string()))
-            .unwrap()
+        (0..256).find(|&id| self.token(id) == Some(c.to_string())).unwrap()
     }
 }
 
@@ -143,10 +120,7 @@ fn ends_and_entries() {
     // The tokenizer's own end token joins those of the configuration.
     let mut config = config(&asset("tiny"));
     config.eos_token_ids = vec![7];
-    assert_eq!(
-        Tokenizer::open(&asset("tiny"), &config).unwrap().eos_ids(),
-        [7, 4082]
-    );
+    assert_eq!(Tokenizer::open(&asset("tiny"), &config).unwrap().eos_ids(), [7, 4082]);
 }
 
 #[test]
@@ -162,49 +136,23 @@ fn training_settings_do_not_change_a_prompt() {
         4096,
     );
     let text = "The capital of Peru is Lima.";
-    assert_eq!(
-        truncating.unwrap().encode(text).unwrap(),
-        tiny().encode(text).unwrap()
-    );
+    assert_eq!(truncating.unwrap().encode(text).unwrap(), tiny().encode(text).unwrap());
 }
 
 #[test]
 fn tokenizers_that_cannot_be_used() {
     let config = config(&asset("tiny"));
     let none = tempfile::tempdir().unwrap();
-    let message = Tokenizer::open(none.path(), &config)
-        .err()
-        .unwrap()
-        .to_string();
-    assert_says(
-        &message,
-        &[
-            "tokenizer.json",
-            "--ids",
-            &none.path().display().to_string(),
-        ],
-    );
+    let message = Tokenizer::open(none.path(), &config).err().unwrap().to_string();
+    assert_says(&message, &["tokenizer.json", "--ids", &none.path().display().to_string()]);
 
     std::fs::write(none.path().join("tokenizer.json"), "{}").unwrap();
-    let message = Tokenizer::open(none.path(), &config)
-        .err()
-        .unwrap()
-        .to_string();
+    let message = Tokenizer::open(none.path(), &config).err().unwrap().to_string();
     assert_says(&message, &["tokenizer.json", "not a tokenizer", "download"]);
 
-    let message = changed(|t| t["decoder"] = json!({ "type": "Fuse" }), 4096)
-        .err()
-        .unwrap();
+    let message = changed(|t| t["decoder"] = json!({ "type": "Fuse" }), 4096).err().unwrap();
     assert_says(&message, &["tokenizer.json", "not ByteLevel", "Qwen2"]);
     let message = changed(|_| (), 4084).err().unwrap();
-    assert_says(
-        &message,
-        &[
-            "tokenizer.json",
-            "up to 4084",
-            "`vocab_size`: 4084",
-            "different models",
-        ],
-    );
+    assert_says(&message, &["tokenizer.json", "up to 4084", "`vocab_size`: 4084", "different models"]);
     assert!(changed(|_| (), 4085).is_ok());
 }

@@ -37,6 +37,7 @@ fn shader(part: u32) -> Shader {
         loops,
         dispatch: [Count::DivCeil(Box::new(Count::Param("n".into())), WORKGROUP), Count::Const(1)],
         subgroups: false,
+        iterations: None,
     }
 }
 

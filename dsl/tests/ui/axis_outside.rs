@@ -1,0 +1,13 @@
+use tilewright_dsl::kernel;
+
+#[kernel]
+fn scale(x: Tensor<N>, y: Out<N>, z: Out<N>) {
+    for i in 0..N {
+        y[i] = x[i];
+    }
+    for j in 0..N {
+        z[j] = x[i];
+    }
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+use tilewright_dsl::kernel;
+
+#[kernel]
+fn scale(x: Tensor<N>, y: Out<N>) {
+    for i in 0..N {
+        y[i] = bits(x[i]);
+    }
+}
+
+fn main() {}

@@ -1,0 +1,62 @@
+//! The command line: `generate`, `logits`, `bench`, `synth`, `shaders`, `doctor`.
+//!
+//! From arguments and a model folder it makes text on stdout and everything else on stderr, so that stdout can be piped. The rule:
+//! exit code 0 on success, 2 where the command line itself is wrong, 1 where anything else is, 130 after Ctrl-C; each error is
+//! one message that names the file, tensor or flag, what was found and what was expected; colours and progress bars appear on
+//! a terminal only. Deliberately absent: a fallback. Whatever was asked for and is not there is an error.
+
+mod args;
+mod bench;
+mod doctor;
+mod error;
+mod generate;
+mod interrupt;
+mod logits;
+mod model;
+mod names;
+mod output;
+mod shaders;
+mod synth;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Args, Command};
+use error::CliError;
+
+/// Runs the command line of this process; the program's whole `main`.
+pub fn main() -> ExitCode {
+    quiet_loader();
+    let args = Args::parse();
+    let done = match &args.command {
+        Command::Generate(args) => generate::run(args),
+        Command::Logits(args) => logits::run(args),
+        Command::Bench(args) => bench::run(args),
+        Command::Synth(args) => synth::run(args),
+        Command::Shaders(args) => shaders::run(args),
+        Command::Doctor(args) => doctor::run(args),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever read stdout has seen enough.
+        Err(CliError::Closed) => ExitCode::SUCCESS,
+        Err(error) => {
+            error.print();
+            error.exit_code()
+        }
+    }
+}
+
+/// Without a desktop, Mesa's device-select layer for Vulkan complains about `XDG_RUNTIME_DIR` on stderr each time it is loaded. It
+/// only reorders adapters, which are put in order here anyway.
+#[cfg(target_os = "linux")]
+fn quiet_loader() {
+    if std::env::var_os("XDG_RUNTIME_DIR").is_none() {
+        // SAFETY: this is the first statement of the program's only thread.
+        unsafe { std::env::set_var("NODEVICE_SELECT", "1") };
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn quiet_loader() {}

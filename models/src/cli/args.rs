@@ -1,0 +1,548 @@
+//! Flags and their meaning, as `--help` tells them.
+//!
+//! The rule: whatever can be judged without a file or a device is judged here, so that it ends with exit code 2 before
+//! anything is opened. Absent: defaults that a model's own files set.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use tilewright_codegen::shape::Extent;
+use tilewright_runtime::{AdapterChoice, TargetSpec};
+
+use crate::checkpoint::Dtype;
+use crate::engine::{Backend, TierChoice};
+use crate::synth::PRESETS;
+use crate::tiers;
+
+const OVERVIEW: &str = "\
+Examples:
+  Let the bundled model write, which needs nothing else:
+    tilewright generate \"The capital of France is\"
+  Ask a model of your own:
+    tilewright generate --model ~/Qwen2.5-0.5B-Instruct --chat \"What is a monad?\"
+  See what each optimisation tier is worth here:
+    tilewright bench --tiers 0..6
+  Read the shader that a schedule gives:
+    tilewright shaders show linear --schedule coalesced
+  See which GPU is used, and what it can do:
+    tilewright doctor
+
+Exit codes: 0 done, 1 failed, 2 the command line is wrong, 130 interrupted.";
+
+/// Runs Qwen2.5 on GPU kernels that this program's own compiler generates.
+#[derive(Debug, Parser)]
+#[command(name = "tilewright", version, arg_required_else_help = true, after_help = OVERVIEW, max_term_width = 110)]
+pub struct Args {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Continue a prompt, or answer it with --chat
+    Generate(GenerateArgs),
+    /// Write the logits of some tokens to a file, to compare with another implementation
+    Logits(LogitsArgs),
+    /// Measure tiers against each other, and write the optimisation report
+    Bench(BenchArgs),
+    /// Write a model of any Qwen2.5 shape by formula, to measure speed without downloading weights
+    Synth(SynthArgs),
+    /// List kernels with their schedules, or show the shader of one
+    #[command(subcommand)]
+    Shaders(ShadersCommand),
+    /// Say which adapters there are, what they can do, and whether a model fits
+    Doctor(DoctorArgs),
+}
+
+/// Which model.
+#[derive(Debug, clap::Args)]
+pub struct ModelArgs {
+    /// A folder in the Hugging Face layout: config.json, tokenizer.json, model.safetensors or shards [default: the bundled
+    /// model]
+    #[arg(long, value_name = "DIR")]
+    pub model: Option<PathBuf>,
+}
+
+/// Where it runs.
+#[derive(Debug, clap::Args)]
+pub struct DeviceArgs {
+    /// The adapter, by its number in `tilewright doctor` or by a part of its name [default: the best]
+    #[arg(long, value_name = "NUMBER|NAME", value_parser = adapter)]
+    pub adapter: Option<AdapterChoice>,
+
+    /// Play a smaller device: `webgpu` (the least that every WebGPU device has), `key=value,...` such as
+    /// `max_binding_bytes=134217728,subgroups=off`, or a JSON file of those keys
+    #[arg(long, value_name = "LIMITS", value_parser = target)]
+    pub target: Option<TargetSpec>,
+}
+
+/// How it runs.
+#[derive(Debug, clap::Args)]
+pub struct EngineArgs {
+    /// What executes the kernels
+    #[arg(long, value_enum, default_value_t = BackendArg::Wgpu)]
+    pub backend: BackendArg,
+
+    /// Schedules from a file of canonical text take the place of the tier's own for the same kernels
+    #[arg(long, value_name = "FILE")]
+    pub schedules: Option<PathBuf>,
+
+    /// Positions to make room for, prompt included [default: what the command needs, at most the model's own]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub context: Option<u32>,
+
+    /// The device.
+    #[command(flatten)]
+    pub device: DeviceArgs,
+}
+
+/// `--tier`.
+#[derive(Debug, clap::Args)]
+pub struct TierArgs {
+    /// The optimisation tier, a number from 0, or `auto`: the best that this adapter allows
+    #[arg(long, value_name = "TIER", default_value = "auto", value_parser = tier, allow_negative_numbers = true)]
+    pub tier: TierChoice,
+}
+
+const GENERATE: &str = "\
+Examples:
+  Greedy, the same text every time:
+    tilewright generate --temperature 0 \"The capital of France is\"
+  The prompt from stdin, less one newline at its end:
+    echo \"Tell me a joke\" | tilewright generate --chat -
+  Token ids, which need no tokenizer, and the result as JSON:
+    tilewright generate --ids 286,297,283,2113,272 --json
+  The slowest tier, and what it costs a token:
+    tilewright generate --tier 0 --verbose \"Hello\"
+
+Text goes to stdout, everything else to stderr. Sampling settings that are not given
+come from the model's generation_config.json, except that --temperature 0 alone means
+the best token each time, with no penalty. Ctrl-C stops and keeps what is there.";
+
+/// `generate`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = GENERATE)]
+pub struct GenerateArgs {
+    /// The text to continue, or `-` to read it from stdin
+    #[arg(value_name = "PROMPT", conflicts_with = "ids")]
+    pub prompt: Option<OsString>,
+
+    /// Token ids instead of text, separated by commas; works without a tokenizer
+    #[arg(long, value_name = "1,2,3", value_parser = ids)]
+    pub ids: Option<Ids>,
+
+    /// The model.
+    #[command(flatten)]
+    pub model: ModelArgs,
+
+    /// The tier.
+    #[command(flatten)]
+    pub tier: TierArgs,
+
+    /// The engine.
+    #[command(flatten)]
+    pub engine: EngineArgs,
+
+    /// Stop after this many tokens
+    #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_tokens: u32,
+
+    /// Divide the logits by this; 0 is greedy: the best token each time
+    #[arg(long, value_name = "T", allow_negative_numbers = true)]
+    pub temperature: Option<f32>,
+
+    /// Sample from this many of the best tokens; 0 for all
+    #[arg(long, value_name = "K")]
+    pub top_k: Option<usize>,
+
+    /// Sample from the best tokens that together have this probability; 1 for all
+    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    pub top_p: Option<f32>,
+
+    /// Make tokens that were there already less likely; 1 changes nothing
+    #[arg(long, value_name = "R", allow_negative_numbers = true)]
+    pub repetition_penalty: Option<f32>,
+
+    /// Of the same seed, model and settings comes the same text [default: random; --verbose and --json tell it]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+
+    /// Put the prompt into the model's chat template, as the user's message
+    #[arg(long, conflicts_with = "ids")]
+    pub chat: bool,
+
+    /// The system message of the chat
+    #[arg(long, value_name = "TEXT", requires = "chat")]
+    pub system: Option<String>,
+
+    /// Print one JSON object at the end instead of text: prompt_ids, token_ids (with the one that ended the text), text,
+    /// finish_reason (eos, length, context; interrupted after Ctrl-C), seed, tier, adapter, speeds and costs
+    #[arg(long)]
+    pub json: bool,
+
+    /// Print the GPU's time by kernel and schedule at the end
+    #[arg(long)]
+    pub profile: bool,
+
+    /// Say which adapter, tier, memory, seed and settings, and how fast it was
+    #[arg(long, short)]
+    pub verbose: bool,
+}
+
+const LOGITS: &str = "\
+Example:
+  tilewright logits --model DIR --ids 9707,11,1879 --output logits.safetensors
+
+The file holds one f32 tensor `logits`: [V] for the last position, or [T, V] with --all.
+No tokenizer is needed.";
+
+/// `logits`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = LOGITS)]
+pub struct LogitsArgs {
+    /// Token ids, separated by commas
+    #[arg(long, value_name = "1,2,3", value_parser = ids)]
+    pub ids: Ids,
+
+    /// The file to write
+    #[arg(long, short, value_name = "FILE.safetensors")]
+    pub output: PathBuf,
+
+    /// The logits of every position, not only of the last
+    #[arg(long)]
+    pub all: bool,
+
+    /// The model.
+    #[command(flatten)]
+    pub model: ModelArgs,
+
+    /// The tier.
+    #[command(flatten)]
+    pub tier: TierArgs,
+
+    /// The engine.
+    #[command(flatten)]
+    pub engine: EngineArgs,
+
+    /// Say which adapter, tier and memory
+    #[arg(long, short)]
+    pub verbose: bool,
+}
+
+const BENCH: &str = "\
+Examples:
+  Every tier on the bundled model:
+    tilewright bench
+  Two tiers on another, as a table for a pull request:
+    tilewright bench --model DIR --tiers 0,6 --prompt-tokens 512 --generate 128 --markdown
+  What each tier changes, costs and gains, as a document:
+    tilewright bench --model DIR --report docs/tiers.md
+
+Always greedy, on token ids that depend on nothing but their number. Each tier warms up
+once, then runs --runs times; speeds are tokens a second: the median, and the least and
+the most. Each tier's tokens are held against tier 0's: they may differ only where the
+logits are closer than rounding can tell.";
+
+/// `bench`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = BENCH)]
+pub struct BenchArgs {
+    /// The model.
+    #[command(flatten)]
+    pub model: ModelArgs,
+
+    /// Tokens of the prompt
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..))]
+    pub prompt_tokens: u32,
+
+    /// Tokens to generate
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(2..))]
+    pub generate: u32,
+
+    /// The tiers: a number, a list such as `0,3,6`, a range such as `0..6` with both ends, or `all`
+    #[arg(long, value_name = "LIST", default_value = "all", value_parser = tier_list)]
+    pub tiers: TierList,
+
+    /// Measured runs of each tier, after one to warm up
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    pub runs: u32,
+
+    /// Print one JSON object
+    #[arg(long, conflicts_with = "markdown")]
+    pub json: bool,
+
+    /// Print a Markdown table
+    #[arg(long)]
+    pub markdown: bool,
+
+    /// Also write the optimisation report: for each tier baseline, hypothesis, change, check, gain and risk, at a short and at
+    /// a long context
+    #[arg(long, value_name = "FILE.md")]
+    pub report: Option<PathBuf>,
+
+    /// The report's long prompt [default: what the context leaves beside --generate, at most 1024]
+    #[arg(long, value_name = "N", requires = "report", value_parser = clap::value_parser!(u32).range(1..))]
+    pub long_prompt_tokens: Option<u32>,
+
+    /// Overwrite the report
+    #[arg(long, requires = "report")]
+    pub force: bool,
+
+    /// The engine.
+    #[command(flatten)]
+    pub engine: EngineArgs,
+}
+
+/// `synth`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  tilewright synth --preset qwen2.5-0.5b --dtype bf16 --seed 0 /tmp/half-billion\n\nThe \
+    model has no meaning, only the shape and the speed of the real one. Its weights are exact\nin each dtype.")]
+pub struct SynthArgs {
+    /// The shape
+    #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(PRESETS))]
+    pub preset: String,
+
+    /// How weights are stored
+    #[arg(long, value_enum, default_value_t = DtypeArg::Bf16)]
+    pub dtype: DtypeArg,
+
+    /// Chooses the weights
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+
+    /// A new or empty folder
+    #[arg(value_name = "OUT")]
+    pub out: PathBuf,
+}
+
+/// `shaders`.
+#[derive(Debug, Subcommand)]
+pub enum ShadersCommand {
+    /// Every kernel with its extents and its schedules
+    List,
+    /// The text that a kernel becomes by a schedule
+    #[command(after_help = "Examples:\n  tilewright shaders show linear\n  tilewright shaders show linear --schedule \
+        coalesced --shape r=4864,k=896 --target loops\n  tilewright shaders show linear --schedules mine.txt --schedule mine")]
+    Show(ShowArgs),
+}
+
+/// `shaders show`.
+#[derive(Debug, clap::Args)]
+pub struct ShowArgs {
+    /// The kernel
+    #[arg(value_name = "KERNEL")]
+    pub kernel: String,
+
+    /// The schedule, by its name
+    #[arg(long, value_name = "NAME", default_value = "empty")]
+    pub schedule: String,
+
+    /// Schedules from a file, beside those of the kernel
+    #[arg(long, value_name = "FILE")]
+    pub schedules: Option<PathBuf>,
+
+    /// Extents by name, in any case: `r=896` fixes one, `t<=64` leaves it to run time; those that are not given are those of
+    /// Qwen2.5-0.5B when it decodes
+    #[arg(long, value_name = "r=896,k=896", value_parser = shape, default_value = "")]
+    pub shape: ShapeArg,
+
+    /// Which text
+    #[arg(long, value_enum, default_value_t = TextArg::Wgsl)]
+    pub target: TextArg,
+}
+
+/// `doctor`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  tilewright doctor\n  tilewright doctor --model ~/Qwen2.5-7B-Instruct --context 8192")]
+pub struct DoctorArgs {
+    /// Check this model's files too, and whether it fits
+    #[arg(long, value_name = "DIR")]
+    pub model: Option<PathBuf>,
+
+    /// Positions to make room for [default: the model's own]
+    #[arg(long, value_name = "N", requires = "model", value_parser = clap::value_parser!(u32).range(1..))]
+    pub context: Option<u32>,
+
+    /// The device.
+    #[command(flatten)]
+    pub device: DeviceArgs,
+}
+
+/// `--backend`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum BackendArg {
+    /// The GPU, through Vulkan, Metal or DirectX 12
+    Wgpu,
+    /// The loop IR on the CPU: slow, needs no GPU, and reports races
+    Interp,
+}
+
+impl From<BackendArg> for Backend {
+    fn from(arg: BackendArg) -> Self {
+        match arg {
+            BackendArg::Wgpu => Backend::Wgpu,
+            BackendArg::Interp => Backend::Interp,
+        }
+    }
+}
+
+/// `--dtype`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DtypeArg {
+    /// The upper half of an f32, as Qwen2.5 is published
+    Bf16,
+    /// IEEE half precision
+    F16,
+    /// Single precision
+    F32,
+}
+
+impl From<DtypeArg> for Dtype {
+    fn from(arg: DtypeArg) -> Self {
+        match arg {
+            DtypeArg::Bf16 => Dtype::Bf16,
+            DtypeArg::F16 => Dtype::F16,
+            DtypeArg::F32 => Dtype::F32,
+        }
+    }
+}
+
+/// `shaders show --target`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TextArg {
+    /// What this program gives to the driver
+    Wgsl,
+    /// The dialect of browsers
+    WgslWeb,
+    /// The loop IR that every text is printed from
+    Loops,
+}
+
+/// Token ids.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ids(pub Vec<u32>);
+
+/// Tier numbers, ascending.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TierList(pub Vec<usize>);
+
+/// Extents by name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShapeArg(pub Vec<(String, Extent)>);
+
+fn adapter(text: &str) -> Result<AdapterChoice, String> {
+    text.parse().map_err(|e| match e {})
+}
+
+fn target(text: &str) -> Result<TargetSpec, String> {
+    TargetSpec::read(text).map_err(|e| e.to_string())
+}
+
+fn ids(text: &str) -> Result<Ids, String> {
+    let one = |part: &str| {
+        let part = part.trim();
+        part.parse::<u32>().map_err(|_| format!("`{part}` is not a token id; expected whole numbers such as 1,2,3"))
+    };
+    text.split(',').map(one).collect::<Result<_, _>>().map(Ids)
+}
+
+fn tier_number(text: &str) -> Result<usize, String> {
+    let last = tiers::count() - 1;
+    match text.trim().parse::<usize>() {
+        Ok(number) if number <= last => Ok(number),
+        _ => Err(format!("there is no tier `{text}`; expected a number from 0 to {last}")),
+    }
+}
+
+fn tier(text: &str) -> Result<TierChoice, String> {
+    match text {
+        "auto" => Ok(TierChoice::Auto),
+        _ => tier_number(text).map(TierChoice::Number).map_err(|e| format!("{e}, or `auto`")),
+    }
+}
+
+fn tier_list(text: &str) -> Result<TierList, String> {
+    if text == "all" {
+        return Ok(TierList((0..tiers::count()).collect()));
+    }
+    let mut all = Vec::new();
+    for part in text.split(',') {
+        match part.split_once("..") {
+            Some((first, last)) => {
+                let (first, last) = (tier_number(first)?, tier_number(last.trim_start_matches('='))?);
+                if first > last {
+                    return Err(format!("the range `{part}` is empty; expected the lower tier first"));
+                }
+                all.extend(first..=last);
+            }
+            None => all.push(tier_number(part)?),
+        }
+    }
+    all.sort_unstable();
+    all.dedup();
+    Ok(TierList(all))
+}
+
+fn shape(text: &str) -> Result<ShapeArg, String> {
+    let mut extents: Vec<(String, Extent)> = Vec::new();
+    for item in text.split(',').map(str::trim).filter(|item| !item.is_empty()) {
+        let (name, extent) = extent(item)
+            .ok_or_else(|| format!("`{item}` is not an extent; expected NAME=NUMBER or NAME<=NUMBER with a number over 0"))?;
+        if extents.iter().any(|(known, _)| known.eq_ignore_ascii_case(name)) {
+            return Err(format!("`{name}` is given twice"));
+        }
+        extents.push((name.to_string(), extent));
+    }
+    Ok(ShapeArg(extents))
+}
+
+fn extent(item: &str) -> Option<(&str, Extent)> {
+    let number = |n: &str| n.trim().parse::<u32>().ok().filter(|n| *n > 0);
+    match item.split_once("<=") {
+        Some((name, n)) => Some((name.trim(), Extent::Param { capacity: number(n)? })),
+        None => item.split_once('=').and_then(|(name, n)| Some((name.trim(), Extent::Fixed(number(n)?)))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn lists_of_tiers() {
+        assert_eq!(tier_list("0..3"), Ok(TierList(vec![0, 1, 2, 3])), "both ends");
+        assert_eq!(tier_list("0..=3"), tier_list("0..3"));
+        assert_eq!(tier_list("3,0,3"), Ok(TierList(vec![0, 3])), "in order, each once");
+        assert_eq!(tier_list("all").unwrap().0.len(), tiers::count());
+        for wrong in ["9", "0..9", "3..1", "", "x", "-1"] {
+            assert!(tier_list(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn extents() {
+        let (r, t) = (Extent::Fixed(896), Extent::Param { capacity: 64 });
+        assert_eq!(shape("r=896, T <= 64").unwrap().0, [("r".into(), r), ("T".into(), t)]);
+        assert_eq!(shape("").unwrap().0, []);
+        for (wrong, says) in [("r", "NAME=NUMBER"), ("r=0", "over 0"), ("r=x", "NAME=NUMBER"), ("r<=0", "over 0"), ("r=1,R=2", "twice")] {
+            assert!(shape(wrong).unwrap_err().contains(says), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn token_ids() {
+        assert_eq!(ids("1, 2,3"), Ok(Ids(vec![1, 2, 3])));
+        for wrong in ["", "1,,2", "-1", "1;2", "4294967296"] {
+            assert!(ids(wrong).unwrap_err().contains("not a token id"), "{wrong}");
+        }
+    }
+}

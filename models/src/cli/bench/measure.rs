@@ -1,0 +1,208 @@
+//! One tier's numbers, from several runs of the same tokens.
+
+use std::time::Instant;
+
+use tilewright_runtime as runtime;
+
+use super::super::args::{BenchArgs, DeviceArgs};
+use super::super::error::CliError;
+use super::super::model::{self, Folder};
+use super::rule::{self, Verdict};
+use crate::checkpoint::Checkpoint;
+use crate::engine::{Engine, EngineInfo, EngineOptions, TierChoice};
+use crate::error::ModelError;
+use crate::sampler::{SamplingParams, hash};
+
+/// What is measured.
+#[derive(Clone, Copy)]
+pub struct Bench<'a> {
+    /// The model.
+    pub folder: &'a Folder,
+    /// Its weights.
+    pub weights: &'a Checkpoint,
+    /// The flags.
+    pub args: &'a BenchArgs,
+    /// Tokens of the prompt.
+    pub prompt: usize,
+}
+
+/// Two numbers of the adapter that others are held against.
+pub struct Device {
+    /// The adapter.
+    pub name: String,
+    /// Gigabytes a second that a copy moves, each byte read and written.
+    pub copy_gb_per_s: f64,
+    /// Microseconds of a dispatch with next to no work.
+    pub dispatch_us: f64,
+}
+
+impl Device {
+    /// Opens the adapter and measures it.
+    pub fn measure(args: &DeviceArgs) -> Result<Self, CliError> {
+        let device = runtime::Device::open(&args.adapter.clone().unwrap_or_default(), args.target.as_ref())?;
+        Ok(Device {
+            name: device.adapter().to_string(),
+            copy_gb_per_s: runtime::copy_bandwidth(&device)?,
+            dispatch_us: runtime::empty_dispatch(&device)?,
+        })
+    }
+}
+
+/// A tier, and what came of it.
+pub struct Row {
+    /// The tier.
+    pub tier: usize,
+    /// Its numbers, or why it does not run here.
+    pub result: Result<Measured, CliError>,
+}
+
+/// A tier's numbers.
+pub struct Measured {
+    /// What the engine says about itself.
+    pub info: EngineInfo,
+    /// Tokens a second of the prompt.
+    pub prefill: Spread,
+    /// Tokens a second after it.
+    pub decode: Spread,
+    /// Bytes that a token moves, as a part of what a copy moves in the same time.
+    pub of_copy: Option<f64>,
+    /// The tokens.
+    pub tokens: Vec<u32>,
+    /// What the token rule says.
+    pub verdict: Verdict,
+}
+
+/// Several measurements of the same thing.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spread {
+    /// The median; the lower one of an even number.
+    pub median: f64,
+    /// The least.
+    pub min: f64,
+    /// The most.
+    pub max: f64,
+}
+
+impl Spread {
+    /// Of at least one value.
+    fn of(mut values: Vec<f64>) -> Self {
+        values.sort_by(f64::total_cmp);
+        let at = |i: usize| values.get(i).copied().unwrap_or(f64::NAN);
+        Spread { median: at(values.len().saturating_sub(1) / 2), min: at(0), max: at(values.len().saturating_sub(1)) }
+    }
+}
+
+impl Bench<'_> {
+    /// All rows; an error where not a single tier runs.
+    pub fn run(&self, device: Option<&Device>) -> Result<Vec<Row>, CliError> {
+        let mut rows: Vec<Row> = Vec::new();
+        for &tier in &self.args.tiers.0 {
+            let mut result = self.measure(tier, device);
+            if let Ok(measured) = &mut result {
+                measured.verdict = self.verdict(tier, measured, rows.first())?;
+            }
+            rows.push(Row { tier, result });
+        }
+        if rows.iter().all(|row| row.result.is_err())
+            && let Some(Row { result: Err(error), .. }) = rows.drain(..).next()
+        {
+            return Err(error);
+        }
+        Ok(rows)
+    }
+
+    /// The options of a tier's engine.
+    pub fn options(&self, tier: usize, plain_argmax: bool) -> Result<EngineOptions, CliError> {
+        let context = self.prompt + self.args.generate as usize;
+        let mut options = model::options(&self.args.engine, TierChoice::Number(tier), context)?;
+        options.plain_argmax = plain_argmax;
+        Ok(options)
+    }
+
+    /// Ids of the prompt: any, but always the same.
+    pub fn ids(&self) -> Vec<u32> {
+        let vocab = self.folder.config.vocab_size as u32;
+        (0..self.prompt as u32).map(|i| hash(i) % vocab).collect()
+    }
+
+    fn measure(&self, tier: usize, device: Option<&Device>) -> Result<Measured, CliError> {
+        let mut engine = self.folder.load_from(self.weights, &self.options(tier, true)?)?;
+        let ids = self.ids();
+        let (tokens, ..) = self.once(&mut engine, &ids)?;
+        let (mut prefill, mut decode) = (Vec::new(), Vec::new());
+        for _ in 0..self.args.runs {
+            let (again, first, rest) = self.once(&mut engine, &ids)?;
+            if again != tokens {
+                let how = "two runs of it gave different tokens".into();
+                return Err(CliError::TokenRule { tier, reference: tier, how });
+            }
+            prefill.push(first);
+            decode.push(rest);
+        }
+        let (info, decode) = (engine.info().clone(), Spread::of(decode));
+        let bytes = (info.bytes_read + info.bytes_written) as f64;
+        let of_copy = device.map(|d| bytes * decode.median / 1e9 / d.copy_gb_per_s);
+        Ok(Measured { info, prefill: Spread::of(prefill), decode, of_copy, tokens, verdict: Verdict::Reference })
+    }
+
+    /// One run: the tokens, and tokens a second of prompt and decode.
+    fn once(&self, engine: &mut Engine, ids: &[u32]) -> Result<(Vec<u32>, f64, f64), ModelError> {
+        let count = self.args.generate as usize;
+        let limit = self.folder.config.vocab_size;
+        engine.reset();
+        let mut tokens = Vec::with_capacity(count);
+        let start = Instant::now();
+        let mut step = engine.prefill(ids)?;
+        let prefill = start.elapsed();
+        let start = Instant::now();
+        loop {
+            let position = ids.len() + tokens.len();
+            let id = match (step.token, &step.logits) {
+                (Some(id), _) => id,
+                (None, logits) => {
+                    SamplingParams::GREEDY.sample(logits.as_deref().unwrap_or_default(), &[], position, limit)?
+                }
+            };
+            tokens.push(id);
+            if tokens.len() == count {
+                break;
+            }
+            step = engine.decode(id)?;
+        }
+        let rest = start.elapsed();
+        let speed = |count: usize, seconds: f64| count as f64 / seconds.max(1e-9);
+        Ok((tokens, speed(ids.len(), prefill.as_secs_f64()), speed(count - 1, rest.as_secs_f64())))
+    }
+
+    /// Holds a tier's tokens against those of tier 0, the first row.
+    fn verdict(&self, tier: usize, measured: &Measured, first: Option<&Row>) -> Result<Verdict, CliError> {
+        let reference = match first {
+            _ if tier == 0 => return Ok(Verdict::Reference),
+            Some(Row { tier: 0, result: Ok(reference) }) => reference,
+            _ => return Ok(Verdict::Unchecked),
+        };
+        let (theirs, ours) = (&reference.tokens, &measured.tokens);
+        match theirs.iter().zip(ours).position(|(a, b)| a != b) {
+            None => Ok(Verdict::Equal { tokens: theirs.len() }),
+            Some(step) => {
+                let prefix = [&self.ids(), &theirs[..step]].concat();
+                let forced = &theirs[step..];
+                let reference = rule::forced_logits(self, 0, &prefix, forced)?;
+                let logits = rule::forced_logits(self, tier, &prefix, forced)?;
+                Ok(rule::judge(step, &reference, &logits, forced[0], ours[step]))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spreads() {
+        assert_eq!(Spread::of(vec![3.0, 1.0, 2.0]), Spread { median: 2.0, min: 1.0, max: 3.0 });
+        assert_eq!(Spread::of(vec![4.0, 1.0, 2.0, 3.0]).median, 2.0);
+        assert_eq!(Spread::of(vec![5.0]), Spread { median: 5.0, min: 5.0, max: 5.0 });
+    }
+}

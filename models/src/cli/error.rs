@@ -1,0 +1,195 @@
+//! What ends a command early, and how it is told.
+//!
+//! The rule: one message, `error: ...`, with its causes and what to do; exit code 2 for what the command line alone got wrong,
+//! 1 for the rest. Absent: recovery.
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use tilewright_codegen::CompileError;
+use tilewright_dsl::schedule::SyntaxError;
+use tilewright_runtime::RuntimeError;
+
+use super::output;
+use crate::error::ModelError;
+
+/// Why a command did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum CliError {
+    /// The command line is wrong.
+    #[error("{message}\n  = help: {help}")]
+    Usage {
+        /// The flag, what was found and what was expected.
+        message: String,
+        /// What to do.
+        help: String,
+    },
+
+    /// The model's files, or what was asked of the model.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+
+    /// The device.
+    #[error(transparent)]
+    Runtime(#[from] RuntimeError),
+
+    /// A schedule that does not apply.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+
+    /// The prompt does not fit.
+    #[error(
+        "the prompt has {found} tokens, and the context has room for {context}{because}\n  = help: shorten the prompt{help}"
+    )]
+    PromptTooLong {
+        /// Tokens of the prompt.
+        found: usize,
+        /// Positions.
+        context: usize,
+        /// What set the context.
+        because: &'static str,
+        /// What else to do.
+        help: &'static str,
+    },
+
+    /// `--context` over the model's own.
+    #[error(
+        "--context is {found}; expected at most {most}, the context that {path} names\n  = help: use a smaller one, or a model with a \
+         longer context"
+    )]
+    ContextTooLong {
+        /// The flag's value.
+        found: u32,
+        /// The model's context.
+        most: usize,
+        /// The configuration file.
+        path: PathBuf,
+    },
+
+    /// A token id that the model does not have.
+    #[error("--ids has {found}; expected ids under {vocab}, the `vocab_size` of {path}\n  = help: check which model the ids are of")]
+    IdTooLarge {
+        /// The id.
+        found: u32,
+        /// Rows of the embedding.
+        vocab: usize,
+        /// The configuration file.
+        path: PathBuf,
+    },
+
+    /// A schedule file that is wrong.
+    #[error("--schedules {0}")]
+    Schedules(#[from] SyntaxError),
+
+    /// A file that cannot be read.
+    #[error("cannot read {path}")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The system's words.
+        source: std::io::Error,
+    },
+
+    /// A file that cannot be written.
+    #[error("cannot write {path}")]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// The system's words.
+        source: std::io::Error,
+    },
+
+    /// A file that would be overwritten.
+    #[error("{flag} {path}: the file exists; expected a new one\n  = help: choose another name, or pass --force to overwrite it")]
+    Exists {
+        /// The flag.
+        flag: &'static str,
+        /// The file.
+        path: PathBuf,
+    },
+
+    /// Tiers that do not agree.
+    #[error("tier {tier} breaks the token rule against tier {reference}: {how}\n  = help: this is a defect; please report it with `tilewright doctor`")]
+    TokenRule {
+        /// The tier.
+        tier: usize,
+        /// The tier that it was held against.
+        reference: usize,
+        /// Where, and by how much.
+        how: String,
+    },
+
+    /// `doctor` found something.
+    #[error("{0}")]
+    Unwell(String),
+
+    /// stdout cannot be written.
+    #[error("cannot write to stdout")]
+    Stdout(#[source] std::io::Error),
+
+    /// The reader of stdout is gone.
+    #[error("stdout was closed")]
+    Closed,
+
+    /// Ctrl-C.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl CliError {
+    /// A wrong command line.
+    pub fn usage(message: impl Into<String>, help: impl Into<String>) -> Self {
+        CliError::Usage { message: message.into(), help: help.into() }
+    }
+
+    /// The process's exit code.
+    pub fn exit_code(&self) -> ExitCode {
+        ExitCode::from(match self {
+            CliError::Usage { .. } | CliError::Model(ModelError::Setting { .. }) => 2,
+            CliError::Interrupted => 130,
+            _ => 1,
+        })
+    }
+
+    /// Tells it on stderr.
+    pub fn print(&self) {
+        match self {
+            CliError::Interrupted => output::note("interrupted"),
+            _ => {
+                let text = self.text();
+                // Rendered schedule errors begin with the word already.
+                output::labelled("error", "31", text.strip_prefix("error: ").unwrap_or(&text));
+            }
+        }
+    }
+
+    /// The message and its causes, each told once.
+    fn text(&self) -> String {
+        let mut text = self.to_string();
+        let mut cause = self.source();
+        while let Some(error) = cause {
+            let reason = error.to_string();
+            if !text.contains(&reason) {
+                text.push_str("\n  = because: ");
+                text.push_str(&reason);
+            }
+            cause = error.source();
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn causes_are_told_once() {
+        let denied = || std::io::Error::new(std::io::ErrorKind::PermissionDenied, "permission denied");
+        let write = CliError::Write { path: "out.md".into(), source: denied() };
+        assert_eq!(write.text(), "cannot write out.md\n  = because: permission denied");
+        let read = CliError::Model(ModelError::Read { path: "config.json".into(), source: denied() });
+        assert_eq!(read.text(), "cannot read config.json: permission denied");
+    }
+}

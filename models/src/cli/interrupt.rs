@@ -1,0 +1,40 @@
+//! Ctrl-C.
+//!
+//! The rule: while text is being generated, the first Ctrl-C asks for an end and the second one enforces it; at any other time
+//! the first one ends the program. Either way the exit code is 130, as shells expect.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+const EXIT: u8 = 0;
+const ASK: u8 = 1;
+const ASKED: u8 = 2;
+
+static STATE: AtomicU8 = AtomicU8::new(EXIT);
+
+/// Lasts while someone looks at [`Watch::asked`].
+pub struct Watch(());
+
+/// From here on the first Ctrl-C only asks.
+pub fn watch() -> Watch {
+    // Without a handler Ctrl-C ends the program, which is right as well; so a refusal is not an error.
+    let _ = ctrlc::set_handler(|| {
+        if STATE.compare_exchange(ASK, ASKED, Ordering::SeqCst, Ordering::SeqCst).is_err() {
+            std::process::exit(130);
+        }
+    });
+    STATE.store(ASK, Ordering::SeqCst);
+    Watch(())
+}
+
+impl Watch {
+    /// Whether Ctrl-C has been pressed.
+    pub fn asked(&self) -> bool {
+        STATE.load(Ordering::SeqCst) == ASKED
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        STATE.store(EXIT, Ordering::SeqCst);
+    }
+}

@@ -1,0 +1,80 @@
+//! `logits`: token ids in, a safetensors file out.
+
+use std::path::Path;
+
+use safetensors::{Dtype, View};
+
+use super::args::LogitsArgs;
+use super::error::CliError;
+use super::model::{self, Folder};
+use super::output;
+use crate::error::ModelError;
+
+/// Runs the command.
+pub fn run(args: &LogitsArgs) -> Result<(), CliError> {
+    let folder = Folder::open(&args.model)?;
+    folder.check_ids(&args.ids)?;
+    let ids = &args.ids.0;
+    let context = folder.context(args.engine.context, ids.len(), 0)?;
+    let options = model::options(&args.engine, args.tier.tier, context)?;
+    check_parent(&args.output)?;
+    let mut loaded = folder.load(&options)?;
+    if args.verbose {
+        super::generate::describe(&loaded);
+    }
+
+    let vocab = folder.config.vocab_size;
+    let (shape, values) = if args.all {
+        let rows = loaded.engine.prefill_all(ids)?;
+        (vec![rows.len(), vocab], rows.concat())
+    } else {
+        let step = loaded.engine.prefill(ids)?;
+        let missing = ModelError::NoCandidates { position: ids.len(), logits: 0, limit: vocab };
+        (vec![vocab], step.logits.ok_or(missing)?)
+    };
+    write(&args.output, shape, &values)?;
+    output::line(&format!("wrote {}", args.output.display()));
+    Ok(())
+}
+
+/// The folder of the file to write must be there before minutes are spent on its contents.
+fn check_parent(path: &Path) -> Result<(), CliError> {
+    let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match std::fs::metadata(parent) {
+        Ok(found) if found.is_dir() => Ok(()),
+        Ok(_) => Err(write_error(path, std::io::Error::other(format!("{} is not a folder", parent.display())))),
+        Err(source) => Err(write_error(path, source)),
+    }
+}
+
+fn write_error(path: &Path, source: std::io::Error) -> CliError {
+    CliError::Write { path: path.into(), source }
+}
+
+fn write(path: &Path, shape: Vec<usize>, values: &[f32]) -> Result<(), CliError> {
+    let bytes: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
+    let tensor = Tensor { shape, bytes };
+    let file = safetensors::serialize([("logits", &tensor)], None)
+        .map_err(|e| write_error(path, std::io::Error::other(e.to_string())))?;
+    std::fs::write(path, file).map_err(|source| write_error(path, source))
+}
+
+struct Tensor {
+    shape: Vec<usize>,
+    bytes: Vec<u8>,
+}
+
+impl View for &Tensor {
+    fn dtype(&self) -> Dtype {
+        Dtype::F32
+    }
+    fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+    fn data(&self) -> std::borrow::Cow<'_, [u8]> {
+        (&self.bytes).into()
+    }
+    fn data_len(&self) -> usize {
+        self.bytes.len()
+    }
+}

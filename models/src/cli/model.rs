@@ -1,0 +1,123 @@
+//! A model folder and the flags become a loaded engine.
+//!
+//! The rule: everything that can be refused is refused before the weights go up: the configuration first, then the tokenizer,
+//! the prompt, the weights' headers, the device. Absent: any choice of tier or memory, which is the engine's.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use tilewright_dsl::schedule::{Schedule, parse_file};
+
+use super::args::{EngineArgs, Ids, ModelArgs};
+use super::error::CliError;
+use super::output::{self, Progress};
+use crate::bundled::bundled_dir;
+use crate::checkpoint::Checkpoint;
+use crate::config::Config;
+use crate::engine::{Engine, EngineOptions, TierChoice};
+
+/// A model folder whose configuration has been read.
+pub struct Folder {
+    /// The folder.
+    pub dir: PathBuf,
+    /// Its configuration.
+    pub config: Config,
+}
+
+impl Folder {
+    /// The folder that `--model` names, or the bundled model.
+    pub fn open(args: &ModelArgs) -> Result<Self, CliError> {
+        let dir = match &args.model {
+            Some(dir) => dir.clone(),
+            None => bundled_dir()?,
+        };
+        let config = Config::open(&dir)?;
+        Ok(Folder { dir, config })
+    }
+
+    /// The configuration's path, for messages.
+    pub fn config_path(&self) -> PathBuf {
+        self.dir.join("config.json")
+    }
+
+    /// Holds `--ids` against the embedding.
+    pub fn check_ids(&self, ids: &Ids) -> Result<(), CliError> {
+        let vocab = self.config.vocab_size;
+        match ids.0.iter().find(|id| **id as usize >= vocab) {
+            Some(&found) => Err(CliError::IdTooLarge { found, vocab, path: self.config_path() }),
+            None => Ok(()),
+        }
+    }
+
+    /// Positions for a prompt and what follows it: `--context`, or as many as are needed and the model has.
+    pub fn context(&self, asked: Option<u32>, prompt: usize, more: usize) -> Result<usize, CliError> {
+        let most = self.config.context();
+        if let Some(found) = asked.filter(|n| *n as usize > most) {
+            return Err(CliError::ContextTooLong { found, most, path: self.config_path() });
+        }
+        let context = asked.map_or(most, |n| n as usize);
+        if prompt > context {
+            let (because, help) = match asked {
+                Some(_) => (" (--context)", ", or raise --context"),
+                None => (" (the model's own)", ", or use a model with a longer context"),
+            };
+            return Err(CliError::PromptTooLong { found: prompt, context, because, help });
+        }
+        Ok(if asked.is_some() { context } else { context.min(prompt + more) })
+    }
+
+    /// Maps and checks the weights, says what is odd about them, and loads them by `options`.
+    pub fn load(&self, options: &EngineOptions) -> Result<Loaded, CliError> {
+        let weights = self.weights()?;
+        let start = Instant::now();
+        let engine = self.load_from(&weights, options)?;
+        Ok(Loaded { engine, stored_bytes: weights.stored_bytes(), took: start.elapsed() })
+    }
+
+    /// The weights, mapped and checked.
+    pub fn weights(&self) -> Result<Checkpoint, CliError> {
+        let weights = Checkpoint::open(&self.dir, &self.config)?;
+        weights.notes().iter().for_each(|text| output::note(text));
+        Ok(weights)
+    }
+
+    /// Loads mapped weights by `options`.
+    pub fn load_from(&self, weights: &Checkpoint, options: &EngineOptions) -> Result<Engine, CliError> {
+        let progress = Progress::new("loading");
+        Ok(Engine::load(&self.config, weights, options, &mut |done, total| progress.set(done, total))?)
+    }
+}
+
+/// An engine that is ready.
+pub struct Loaded {
+    /// The engine.
+    pub engine: Engine,
+    /// Bytes of the weights in their files.
+    pub stored_bytes: u64,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// The engine's options that flags give; the rest as for a plain greedy run.
+pub fn options(args: &EngineArgs, tier: TierChoice, context: usize) -> Result<EngineOptions, CliError> {
+    Ok(EngineOptions {
+        tier,
+        backend: args.backend.into(),
+        adapter: args.device.adapter.clone().unwrap_or_default(),
+        target: args.device.target.clone(),
+        schedules: schedules(args.schedules.as_deref())?,
+        context: Some(u32::try_from(context).unwrap_or(u32::MAX)),
+        profile: false,
+        plain_argmax: false,
+        vocab_limit: None,
+    })
+}
+
+/// The schedules of a file.
+pub fn schedules(path: Option<&Path>) -> Result<Vec<Schedule>, CliError> {
+    let Some(path) = path else {
+        return Ok(Vec::new());
+    };
+    let text = std::fs::read_to_string(path).map_err(|source| CliError::Read { path: path.into(), source })?;
+    Ok(parse_file(&path.display().to_string(), &text)?)
+}

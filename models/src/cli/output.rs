@@ -1,0 +1,72 @@
+//! stdout for results, stderr for everything else.
+//!
+//! The rule: a closed stdout is [`CliError::Closed`] and never a panic; colours and progress bars appear only where stderr is a
+//! terminal, and `NO_COLOR` turns colours off.
+
+use std::io::{self, ErrorKind, IsTerminal, Write};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::error::CliError;
+
+/// Writes a part of the result and hands it on at once.
+pub fn out(text: &str) -> Result<(), CliError> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(|e| match e.kind() {
+        ErrorKind::BrokenPipe => CliError::Closed,
+        _ => CliError::Stdout(e),
+    })
+}
+
+/// Something worth a line on stderr.
+pub fn note(text: &str) {
+    labelled("note", "36", text);
+}
+
+/// A plain line on stderr.
+pub fn line(text: &str) {
+    // Where even stderr is gone there is nobody left to tell.
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// A line on stderr that begins with a coloured word; `colour` is the terminal's number for it.
+pub fn labelled(label: &str, colour: &str, text: &str) {
+    if colours() {
+        line(&format!("\x1b[1;{colour}m{label}\x1b[0m: {text}"));
+    } else {
+        line(&format!("{label}: {text}"));
+    }
+}
+
+fn colours() -> bool {
+    let set = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty());
+    io::stderr().is_terminal() && set("NO_COLOR").is_none() && set("TERM").is_none_or(|t| t != "dumb")
+}
+
+/// A bar of bytes on stderr, invisible where that is no terminal.
+pub struct Progress(ProgressBar);
+
+impl Progress {
+    /// A bar that has not begun.
+    pub fn new(what: &'static str) -> Self {
+        let bar = if io::stderr().is_terminal() { ProgressBar::new(0) } else { ProgressBar::hidden() };
+        let template = "{msg} [{bar:32}] {bytes} of {total_bytes} ({eta})";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        bar.set_message(what);
+        Progress(bar)
+    }
+
+    /// Bytes done, and bytes in all.
+    pub fn set(&self, done: u64, total: u64) {
+        self.0.set_length(total);
+        self.0.set_position(done);
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}

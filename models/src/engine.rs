@@ -1,0 +1,383 @@
+//! A model that runs: weights on a device, a key-value cache, and steps that turn ids into logits or a token.
+//!
+//! The rule: a step is a planned graph with new parameters; nothing is compiled or allocated after loading. Sampling and
+//! text are absent: they belong to whoever holds the engine.
+
+pub mod assembly;
+mod interp;
+mod machine;
+mod plan;
+mod probe;
+
+use std::fmt;
+use std::ops::Range;
+
+use tilewright_codegen::target::Target;
+use tilewright_dsl::schedule::{Schedule, Storage};
+use tilewright_runtime::{AdapterChoice, Device, Profile, Read, TargetSpec};
+
+use crate::checkpoint::{EMBEDDING, HEAD, WeightSource};
+use crate::config::Config;
+use crate::error::ModelError;
+use crate::rope::RopeTables;
+use crate::upload;
+use machine::Machine;
+pub use plan::PlanReport;
+use plan::{Plan, Stage};
+pub use probe::Probed;
+
+/// Positions of rotary tables that are made at once.
+const TABLE_ROWS: usize = 4096;
+
+/// What runs the generated kernels.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Backend {
+    /// A GPU through wgpu.
+    Wgpu,
+    /// The compiler's interpreter: no adapter, and slow.
+    Interp,
+}
+
+/// Which tier.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TierChoice {
+    /// The best that the adapter and the weights allow.
+    Auto,
+    /// This one.
+    Number(usize),
+}
+
+/// How a model is to run.
+#[derive(Clone, Debug)]
+pub struct EngineOptions {
+    /// The tier.
+    pub tier: TierChoice,
+    /// What runs the kernels.
+    pub backend: Backend,
+    /// Which adapter.
+    pub adapter: AdapterChoice,
+    /// Limits of a smaller device to be played.
+    pub target: Option<TargetSpec>,
+    /// Schedules that take the place of the tier's, by their kernel.
+    pub schedules: Vec<Schedule>,
+    /// Positions of the cache; the model's context if not given.
+    pub context: Option<u32>,
+    /// Whether to take times of decode steps.
+    pub profile: bool,
+    /// Whether the caller wants the largest logit's token and nothing else, so that the device may pick it.
+    pub plain_argmax: bool,
+    /// Ids from here on are never picked by the device.
+    pub vocab_limit: Option<u32>,
+}
+
+impl Default for EngineOptions {
+    fn default() -> Self {
+        EngineOptions {
+            tier: TierChoice::Auto,
+            backend: Backend::Wgpu,
+            adapter: AdapterChoice::Best,
+            target: None,
+            schedules: Vec::new(),
+            context: None,
+            profile: false,
+            plain_argmax: false,
+            vocab_limit: None,
+        }
+    }
+}
+
+/// What a step gives: the token if the device picked it, else the logits.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Step {
+    /// The largest logit's token.
+    pub token: Option<u32>,
+    /// A logit for each id, [V].
+    pub logits: Option<Vec<f32>>,
+}
+
+/// What is known of a loaded model.
+#[derive(Clone, PartialEq, Debug)]
+pub struct EngineInfo {
+    /// The tier.
+    pub tier: usize,
+    /// Its name.
+    pub tier_name: &'static str,
+    /// The adapter.
+    pub adapter: String,
+    /// Why better tiers were passed over, and whatever else is worth a line.
+    pub notes: Vec<String>,
+    /// The memory plan as text.
+    pub memory: String,
+    /// Bytes of all buffers.
+    pub memory_bytes: u64,
+    /// Bytes of weights.
+    pub weight_bytes: u64,
+    /// Submits of a decode step.
+    pub submits: u32,
+    /// Dispatches of a decode step.
+    pub dispatches: u32,
+    /// Bytes that a decode step copies back.
+    pub readback_bytes: u64,
+    /// Bytes that the kernels of a decode step read, at position 128 or in the middle of a shorter context.
+    pub bytes_read: u64,
+    /// Bytes that they write.
+    pub bytes_written: u64,
+}
+
+/// Times of the kernels of decode steps.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ProfileTable {
+    /// A row a kernel and schedule.
+    pub profile: Profile,
+    /// The adapter's copy rate, GB/s.
+    pub copy_gb_per_s: f64,
+}
+
+impl fmt::Display for ProfileTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.profile.table(Some(self.copy_gb_per_s)))
+    }
+}
+
+/// A model on a device.
+pub struct Engine {
+    plan: Plan,
+    machine: Machine,
+    info: EngineInfo,
+    position: u32,
+}
+
+impl Engine {
+    /// Plans, allocates and fills a model; `progress` hears of bytes of weights, done and in all.
+    ///
+    /// # Errors
+    /// Impossible options, errors of schedules, of the device and of the weights.
+    pub fn load(
+        config: &Config,
+        weights: &dyn WeightSource,
+        options: &EngineOptions,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Engine, ModelError> {
+        let device = match options.backend {
+            Backend::Wgpu => Some(Device::open(&options.adapter, options.target.as_ref())?),
+            Backend::Interp => None,
+        };
+        let target = match &device {
+            Some(device) => device.target().clone(),
+            None => interpreted(options)?,
+        };
+        let (mut plan, mut notes) = Plan::choose(config, weights.head(), &target, options, true)?;
+        let mut machine = Machine::new(device.as_ref(), &plan, options.profile)?;
+        let filled = fill(&mut machine, &plan, config, weights, progress);
+        match filled {
+            Err(error @ ModelError::HalfOverflow { .. })
+                if options.tier == TierChoice::Auto && plan.tier.weights == Storage::F16 =>
+            {
+                drop(machine);
+                let tier = plan.tier;
+                notes.push(format!("tier {} ({}) is not possible here: {error}", tier.number, tier.name));
+                let (again, more) = Plan::choose(config, weights.head(), &target, options, false)?;
+                notes.extend(more);
+                plan = again;
+                machine = Machine::new(device.as_ref(), &plan, options.profile)?;
+                fill(&mut machine, &plan, config, weights, progress)?;
+            }
+            other => other?,
+        }
+        if let Some(device) = &device {
+            notes.extend(device.notes().iter().cloned());
+        }
+        if options.profile && machine.profile().is_none() {
+            notes.push("no times are taken: the adapter has no timestamps".into());
+        }
+        if plan.tier.device_argmax && plan.token.is_none() {
+            notes.push("sampling needs all logits: they are read back, and the host picks the token".into());
+        }
+        let adapter = device.map_or("interpreter".to_string(), |d| d.adapter().to_string());
+        let info = info(plan.report(notes)?, adapter);
+        Ok(Engine { plan, machine, info, position: 0 })
+    }
+
+    /// Plans a model for a device that need not be there.
+    ///
+    /// # Errors
+    /// Impossible options and errors of schedules.
+    pub fn plan(config: &Config, target: &Target, options: &EngineOptions) -> Result<PlanReport, ModelError> {
+        let head = if config.tie_word_embeddings { EMBEDDING } else { HEAD };
+        let (plan, notes) = Plan::choose(config, head, target, options, true)?;
+        plan.report(notes)
+    }
+
+    /// Appends ids after the current position; the result is for the last of them.
+    ///
+    /// # Errors
+    /// No ids or no room, ids beyond the embedding, the device's errors, logits that are not finite.
+    pub fn prefill(&mut self, ids: &[u32]) -> Result<Step, ModelError> {
+        self.check(ids)?;
+        let read = self.plan.reads();
+        let mut bytes = Vec::new();
+        let count = ids.len().div_ceil(self.plan.chunk as usize);
+        for (i, chunk) in ids.chunks(self.plan.chunk as usize).enumerate() {
+            let last = chunk.len() as u32 - 1;
+            let rows = if i + 1 == count { last..last + 1 } else { 0..0 };
+            bytes = self.run(chunk, rows, read)?;
+        }
+        let bytes = bytes.pop().unwrap_or_default();
+        if self.plan.token.is_none() {
+            let logits = self.logits(&bytes, self.position - 1)?;
+            return Ok(Step { token: None, logits: Some(logits) });
+        }
+        match bytes.first_chunk().map(|b| u32::from_le_bytes(*b)) {
+            Some(token) if token < self.plan.limit => Ok(Step { token: Some(token), logits: None }),
+            _ => {
+                let bytes = self.machine.read(self.plan.logits_read())?;
+                self.logits(&bytes, self.position - 1)?;
+                Err(ModelError::NotFiniteToken { position: self.position as usize - 1 })
+            }
+        }
+    }
+
+    /// Appends ids and gives the logits of each.
+    ///
+    /// # Errors
+    /// As [`Engine::prefill`].
+    pub fn prefill_all(&mut self, ids: &[u32]) -> Result<Vec<Vec<f32>>, ModelError> {
+        self.check(ids)?;
+        let read = self.plan.logits_read();
+        let mut all = Vec::with_capacity(ids.len());
+        for chunk in ids.chunks(self.plan.chunk as usize) {
+            for bytes in self.run(chunk, 0..chunk.len() as u32, read)? {
+                let position = all.len() as u32 + self.position - chunk.len() as u32;
+                all.push(self.logits(&bytes, position)?);
+            }
+        }
+        Ok(all)
+    }
+
+    /// Appends one id.
+    ///
+    /// # Errors
+    /// As [`Engine::prefill`].
+    pub fn decode(&mut self, id: u32) -> Result<Step, ModelError> {
+        self.prefill(&[id])
+    }
+
+    /// Forgets all positions.
+    pub fn reset(&mut self) {
+        self.position = 0;
+    }
+
+    /// Positions in use.
+    pub fn position(&self) -> u32 {
+        self.position
+    }
+
+    /// Positions there are.
+    pub fn context(&self) -> u32 {
+        self.plan.context
+    }
+
+    /// What is known of the loaded model.
+    pub fn info(&self) -> &EngineInfo {
+        &self.info
+    }
+
+    /// Times so far, if they are taken.
+    pub fn profile(&self) -> Option<ProfileTable> {
+        let (profile, copy) = self.machine.profile()?;
+        Some(ProfileTable { profile: profile.clone(), copy_gb_per_s: *copy })
+    }
+
+    /// Runs at most a chunk of ids, and brings back `read` for each of these rows of it.
+    fn run(&mut self, ids: &[u32], rows: Range<u32>, read: Read) -> Result<Vec<Vec<u8>>, ModelError> {
+        let count = ids.len() as u32;
+        let params = self.plan.params(self.position, count);
+        self.machine.write(self.plan.ids, ids)?;
+        let mut bytes = Vec::with_capacity(rows.len());
+        if count == 1 {
+            let reads = if rows.is_empty() { &[][..] } else { &[read] };
+            bytes = self.machine.step(Stage::Decode, &params, reads)?;
+        } else {
+            self.machine.step(Stage::Prefill, &params, &[])?;
+            for row in rows {
+                self.machine.write(self.plan.row, &[row])?;
+                bytes.extend(self.machine.step(Stage::Last, &params, &[read])?);
+            }
+        }
+        self.position += count;
+        Ok(bytes)
+    }
+
+    fn check(&self, ids: &[u32]) -> Result<(), ModelError> {
+        let (position, asked, context) = (self.position as usize, ids.len(), self.plan.context as usize);
+        if asked == 0 {
+            return Err(ModelError::NoTokens);
+        }
+        if position + asked > context {
+            return Err(ModelError::ContextFull { position, asked, context });
+        }
+        match ids.iter().find(|id| **id >= self.plan.vocab) {
+            Some(&found) => Err(ModelError::TokenTooLarge { found, vocab: self.plan.vocab as usize }),
+            None => Ok(()),
+        }
+    }
+
+    /// Logits of a position from their bytes.
+    fn logits(&self, bytes: &[u8], position: u32) -> Result<Vec<f32>, ModelError> {
+        let logits: Vec<f32> = bytemuck::pod_collect_to_vec(bytes);
+        match logits.iter().position(|l| !l.is_finite()) {
+            None => Ok(logits),
+            Some(at) => {
+                let (token, value) = (at as u32, logits[at]);
+                Err(ModelError::NotFinite { position: position as usize, token, value })
+            }
+        }
+    }
+}
+
+/// Sends weights and rotary tables.
+fn fill(
+    machine: &mut Machine,
+    plan: &Plan,
+    config: &Config,
+    weights: &dyn WeightSource,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<(), ModelError> {
+    machine.fill(&mut |sink| {
+        let context = plan.context as usize;
+        for first in (0..context).step_by(TABLE_ROWS) {
+            let tables = RopeTables::new(config, first..context.min(first + TABLE_ROWS));
+            for (placed, values) in plan.tables.iter().zip([&tables.cos, &tables.sin]) {
+                let bytes = upload::encode(&placed.layout, values, tables.half_dim, &mut 0);
+                sink(placed.buffers[0], first as u64 * placed.layout.row_bytes(), &bytes)?;
+            }
+        }
+        upload::weights(weights, &plan.weights, sink, progress)
+    })
+}
+
+/// What the interpreter's programs are compiled for.
+fn interpreted(options: &EngineOptions) -> Result<Target, ModelError> {
+    let target = Target { name: "interpreter".into(), ..Target::webgpu_subgroups() };
+    Ok(match &options.target {
+        Some(spec) => spec.lower(target)?,
+        None => target,
+    })
+}
+
+fn info(report: PlanReport, adapter: String) -> EngineInfo {
+    EngineInfo {
+        tier: report.tier,
+        tier_name: report.tier_name,
+        adapter,
+        notes: report.notes,
+        memory: report.memory,
+        memory_bytes: report.memory_bytes,
+        weight_bytes: report.weight_bytes,
+        submits: report.decode.submits,
+        dispatches: report.decode.dispatches,
+        readback_bytes: report.decode.readback_bytes,
+        bytes_read: report.decode.bytes_read,
+        bytes_written: report.decode.bytes_written,
+    }
+}

@@ -1,0 +1,143 @@
+//! What runs a plan: a GPU, or the interpreter on buffers of the host.
+//!
+//! The rule: both run the same graphs and know nothing of a model. Whoever calls writes inputs, runs a stage, and gets the
+//! bytes that it asked for.
+
+use std::sync::Arc;
+
+use tilewright_runtime::{
+    BufferDecl, BufferId, Buffers, Device, Executor, Graph, Params, Profile, Read, copy_bandwidth,
+};
+
+use super::interp::Interpreter;
+use super::plan::{Plan, Stage};
+use crate::error::ModelError;
+use crate::upload::Sink;
+
+/// Runs a plan's graphs.
+pub enum Machine {
+    /// On a device.
+    Gpu(Box<Gpu>),
+    /// On the processor, statement by statement.
+    Cpu(Interpreter),
+}
+
+/// A device with a plan's buffers and graphs.
+pub struct Gpu {
+    device: Device,
+    buffers: Arc<Buffers>,
+    stages: [Executor; 3],
+    profile: Option<(Profile, f64)>,
+}
+
+impl Gpu {
+    fn new(device: Device, plan: &Plan, profile: bool) -> Result<Self, ModelError> {
+        let buffers = Arc::new(Buffers::allocate(&device, plan.buffers())?);
+        let make = |stage| Executor::new(&device, plan.graph(stage).clone(), Arc::clone(&buffers));
+        let stages = [make(Stage::Prefill)?, make(Stage::Last)?, make(Stage::Decode)?];
+        let profile = match profile && device.timestamps() {
+            true => Some((Profile::default(), copy_bandwidth(&device)?)),
+            false => None,
+        };
+        Ok(Gpu { device, buffers, stages, profile })
+    }
+}
+
+impl Machine {
+    /// Allocates a plan's buffers and makes its pipelines; on the host without a device.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn new(device: Option<&Device>, plan: &Plan, profile: bool) -> Result<Self, ModelError> {
+        Ok(match device {
+            Some(device) => Machine::Gpu(Box::new(Gpu::new(device.clone(), plan, profile)?)),
+            None => Machine::Cpu(Interpreter::new(plan.graphs.clone())),
+        })
+    }
+
+    /// Lets `fill` send many bytes.
+    ///
+    /// # Errors
+    /// Those of `fill` and of the device.
+    pub fn fill(&mut self, fill: &mut dyn FnMut(&mut Sink) -> Result<(), ModelError>) -> Result<(), ModelError> {
+        match self {
+            Machine::Gpu(gpu) => {
+                let mut uploader = gpu.buffers.uploader();
+                fill(&mut |id, offset, bytes| Ok(uploader.write(id, offset, bytes)?))?;
+                Ok(uploader.finish()?)
+            }
+            Machine::Cpu(cpu) => fill(&mut |id, offset, bytes| {
+                cpu.write(id, offset, bytes);
+                Ok(())
+            }),
+        }
+    }
+
+    /// Writes a step's inputs.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn write(&mut self, id: BufferId, words: &[u32]) -> Result<(), ModelError> {
+        let bytes = bytemuck::cast_slice(words);
+        match self {
+            Machine::Gpu(gpu) => gpu.buffers.write(id, 0, bytes)?,
+            Machine::Cpu(cpu) => cpu.write(id, 0, bytes),
+        }
+        Ok(())
+    }
+
+    /// Runs a stage and returns the bytes of each read.
+    ///
+    /// # Errors
+    /// Those of the device, or a fault that the interpreter finds.
+    pub fn step(&mut self, stage: Stage, params: &Params, reads: &[Read]) -> Result<Vec<Vec<u8>>, ModelError> {
+        match self {
+            Machine::Gpu(gpu) => {
+                let executor = &mut gpu.stages[stage as usize];
+                Ok(match &mut gpu.profile {
+                    Some((profile, _)) if stage == Stage::Decode => executor.profiled_step(params, reads, profile)?,
+                    _ => executor.step(params, reads)?,
+                })
+            }
+            Machine::Cpu(cpu) => cpu.step(stage, params, reads),
+        }
+    }
+
+    /// Reads bytes outside a step.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn read(&mut self, read: Read) -> Result<Vec<u8>, ModelError> {
+        match self {
+            Machine::Gpu(gpu) => Ok(gpu.buffers.read(read.buffer, read.offset, read.bytes)?),
+            Machine::Cpu(cpu) => Ok(cpu.read(read)),
+        }
+    }
+
+    /// Runs a graph that is not one of the plan's, over the plan's buffers.
+    ///
+    /// # Errors
+    /// Those of the device, or a fault that the interpreter finds.
+    pub fn once(&mut self, graph: Graph, params: &Params) -> Result<(), ModelError> {
+        match self {
+            Machine::Gpu(gpu) => {
+                Executor::new(&gpu.device, graph, Arc::clone(&gpu.buffers))?.step(params, &[])?;
+                Ok(())
+            }
+            Machine::Cpu(cpu) => cpu.run(&graph, params),
+        }
+    }
+
+    /// Times so far, and the device's copy rate in GB/s.
+    pub fn profile(&self) -> Option<&(Profile, f64)> {
+        match self {
+            Machine::Gpu(gpu) => gpu.profile.as_ref(),
+            Machine::Cpu(_) => None,
+        }
+    }
+}
+
+/// Words of a buffer.
+pub fn words(decl: &BufferDecl) -> usize {
+    decl.bytes.div_ceil(4) as usize
+}

@@ -1,0 +1,258 @@
+//! A model on a device, planned: its buffers and three graphs over them, before anything is allocated.
+//!
+//! Prefill runs a chunk of positions through the layers; `last` turns one row of the residual stream into logits; decode
+//! does both for one position. The rule: what a step costs is read off here. Devices and weights are absent.
+
+use std::fmt::Write;
+
+use tilewright_codegen::target::Target;
+use tilewright_runtime::plan::{Counters, counters, memory, text};
+use tilewright_runtime::{BufferDecl, BufferId, Graph, Params, Read, Role};
+
+use super::assembly::{Assembly, Placed, Rows};
+use super::{EngineOptions, TierChoice};
+use crate::config::Config;
+use crate::error::ModelError;
+use crate::kernels;
+use crate::qwen2::{COS, IDS, LOGITS, Qwen2, ROW, SIN, TOKEN};
+use crate::tiers::{self, Tier};
+
+/// Positions that prefill takes at once.
+const CHUNK: u32 = 128;
+
+/// Which of a plan's graphs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stage {
+    /// Layers for a chunk of positions.
+    Prefill,
+    /// Logits of one row of a chunk.
+    Last,
+    /// Everything for one position.
+    Decode,
+}
+
+/// The plan of a model.
+pub struct Plan {
+    /// The tier that was taken.
+    pub tier: &'static Tier,
+    /// Graphs in the order of [`Stage`].
+    pub graphs: [Graph; 3],
+    /// Weights in the order of their first use.
+    pub weights: Vec<Placed>,
+    /// Rotary tables: cosines and sines.
+    pub tables: [Placed; 2],
+    /// Token ids of a step.
+    pub ids: BufferId,
+    /// The row that [`Stage::Last`] takes.
+    pub row: BufferId,
+    /// Logits of one position.
+    pub logits: BufferId,
+    /// The greedy token, if the device picks it.
+    pub token: Option<BufferId>,
+    /// Positions of a chunk.
+    pub chunk: u32,
+    /// Positions of the cache.
+    pub context: u32,
+    /// Ids from here on are never picked.
+    pub limit: u32,
+    /// Logits of a position.
+    pub vocab: u32,
+}
+
+impl Plan {
+    /// Plans one tier.
+    fn new(
+        config: &Config,
+        head: &str,
+        tier: &'static Tier,
+        target: &Target,
+        options: &EngineOptions,
+    ) -> Result<Self, ModelError> {
+        let context = options.context.unwrap_or(u32::try_from(config.context()).unwrap_or(u32::MAX));
+        let chunk = CHUNK.min(context);
+        let token = tier.device_argmax && options.plain_argmax;
+        let mut a = Assembly::new(target, tier, &options.schedules, config.head_dim);
+
+        a.begin(Rows::Chunk(chunk));
+        let mut model = Qwen2::new(&mut a, config, context as usize);
+        let h = model.layers()?;
+        let prefill = a.end();
+        a.begin(Rows::One);
+        let mut model = Qwen2::new(&mut a, config, context as usize);
+        let row = model.last_row(&h, chunk as usize)?;
+        model.head(&row, head, token)?;
+        let last = a.end();
+        a.begin(Rows::One);
+        let mut model = Qwen2::new(&mut a, config, context as usize);
+        let h = model.layers()?;
+        model.head(&h, head, token)?;
+        let decode = a.end();
+
+        let vocab = config.vocab_size as u32;
+        let place = |name: &str| a.find(name).cloned();
+        let (Some(ids), Some(row), Some(logits), Some(cos), Some(sin)) =
+            (place(IDS), place(ROW), place(LOGITS), place(COS), place(SIN))
+        else {
+            return Err(ModelError::NoTokens);
+        };
+        Ok(Plan {
+            tier,
+            weights: a.of_role(Role::Weight),
+            tables: [cos, sin],
+            ids: ids.buffers[0],
+            row: row.buffers[0],
+            logits: logits.buffers[0],
+            token: place(TOKEN).map(|t| t.buffers[0]),
+            chunk,
+            context,
+            limit: options.vocab_limit.map_or(vocab, |n| n.clamp(1, vocab)),
+            vocab,
+            graphs: [prefill, last, decode].map(|ops| a.graph(ops)),
+        })
+    }
+
+    /// The best tier that `options` allow and `target` can run, and why better ones were passed over. Without `half`,
+    /// tiers with f16 weights are passed over.
+    ///
+    /// # Errors
+    /// An impossible option; the asked tier's errors; those of the best tier where none is possible.
+    pub fn choose(
+        config: &Config,
+        head: &str,
+        target: &Target,
+        options: &EngineOptions,
+        half: bool,
+    ) -> Result<(Self, Vec<String>), ModelError> {
+        check(config, options)?;
+        let mut notes = unused(options);
+        let last = tiers::count() - 1;
+        let tier = match options.tier {
+            TierChoice::Number(found) if found > last => return Err(ModelError::Tier { found, last }),
+            TierChoice::Number(n) => return Ok((Self::new(config, head, tiers::tier(n), target, options)?, notes)),
+            TierChoice::Auto => last,
+        };
+        let mut first = None;
+        for tier in tiers::all()[..=tier].iter().rev().filter(|t| half || t.weights == Default::default()) {
+            match Self::new(config, head, tier, target, options) {
+                Ok(plan) => return Ok((plan, notes)),
+                Err(error) => {
+                    notes.push(format!("tier {} ({}) is not possible here: {error}", tier.number, tier.name));
+                    first = first.or(Some(error));
+                }
+            }
+        }
+        Err(first.unwrap_or(ModelError::Tier { found: 0, last }))
+    }
+
+    /// All buffers.
+    pub fn buffers(&self) -> &[BufferDecl] {
+        &self.graphs[0].buffers
+    }
+
+    /// The graph of a stage.
+    pub fn graph(&self, stage: Stage) -> &Graph {
+        &self.graphs[stage as usize]
+    }
+
+    /// Parameters of a step of `rows` positions from `pos`.
+    pub fn params(&self, pos: u32, rows: u32) -> Params {
+        [("pos", pos), ("T", rows), ("limit", self.limit)].map(|(name, value)| (name.to_string(), value)).into()
+    }
+
+    /// What a step brings back: the token, or the logits.
+    pub fn reads(&self) -> Read {
+        match self.token {
+            Some(buffer) => Read { buffer, offset: 0, bytes: 4 },
+            None => self.logits_read(),
+        }
+    }
+
+    /// The logits of one position.
+    pub fn logits_read(&self) -> Read {
+        Read { buffer: self.logits, offset: 0, bytes: u64::from(self.vocab) * 4 }
+    }
+
+    /// What a decode step at position `pos` costs.
+    ///
+    /// # Errors
+    /// None for a graph that was planned here.
+    pub fn counters(&self, pos: u32) -> Result<Counters, ModelError> {
+        Ok(counters(self.graph(Stage::Decode), &self.params(pos, 1), &[self.reads()])?)
+    }
+
+    /// What is to be said about it.
+    ///
+    /// # Errors
+    /// None for a graph that was planned here.
+    pub fn report(&self, notes: Vec<String>) -> Result<PlanReport, ModelError> {
+        let memory = memory(self.buffers());
+        let pos = (self.context / 2).min(128);
+        let mut ops = String::new();
+        for (name, stage, rows) in [("prefill", Stage::Prefill, self.chunk), ("last row", Stage::Last, 1)] {
+            let text = text(self.graph(stage), &self.params(0, rows), &[])?;
+            let _ = writeln!(ops, "{name}: {text}");
+        }
+        let text = text(self.graph(Stage::Decode), &self.params(pos, 1), &[self.reads()])?;
+        let _ = write!(ops, "decode: {text}");
+        Ok(PlanReport {
+            tier: self.tier.number,
+            tier_name: self.tier.name,
+            notes,
+            memory: memory.to_string(),
+            memory_bytes: memory.total(),
+            weight_bytes: memory.bytes(Role::Weight),
+            decode: self.counters(pos)?,
+            ops,
+        })
+    }
+}
+
+/// A plan for people and snapshots.
+#[derive(Clone, Debug)]
+pub struct PlanReport {
+    /// The tier.
+    pub tier: usize,
+    /// Its name.
+    pub tier_name: &'static str,
+    /// Why better tiers were passed over, and the like.
+    pub notes: Vec<String>,
+    /// Bytes by role, as text.
+    pub memory: String,
+    /// Bytes of all buffers.
+    pub memory_bytes: u64,
+    /// Bytes of weights.
+    pub weight_bytes: u64,
+    /// What a decode step costs, at position 128 or in the middle of a shorter context.
+    pub decode: Counters,
+    /// The ops of all graphs, as text.
+    pub ops: String,
+}
+
+fn check(config: &Config, options: &EngineOptions) -> Result<(), ModelError> {
+    if !config.head_dim.is_multiple_of(4) {
+        return Err(ModelError::HeadDim { found: config.head_dim });
+    }
+    let most = config.context();
+    if let Some(found) = options.context.filter(|c| *c == 0 || *c as usize > most) {
+        return Err(ModelError::Context { found, most });
+    }
+    for schedule in &options.schedules {
+        if kernels::named(&schedule.kernel).is_none() {
+            let known: Vec<_> = kernels::all().into_iter().map(|e| e.kernel.name).collect();
+            let (schedule, kernel) = (schedule.name.clone(), schedule.kernel.clone());
+            return Err(ModelError::UnknownKernel { schedule, kernel, known: known.join(", ") });
+        }
+    }
+    Ok(())
+}
+
+/// Schedules of which only the last for a kernel counts.
+fn unused(options: &EngineOptions) -> Vec<String> {
+    let all = &options.schedules;
+    let later = |i: usize| all[i + 1..].iter().find(|s| s.kernel == all[i].kernel);
+    let note = |i: usize| {
+        later(i)
+            .map(|s| format!("schedule `{}` is not used: `{}` for `{}` comes after it", all[i].name, s.name, s.kernel))
+    };
+    (0..all.len()).filter_map(note).collect()
+}

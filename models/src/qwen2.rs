@@ -1,0 +1,278 @@
+//! Qwen2's forward pass as a list of ops, in the order of the paper, with a shape on every tensor.
+//!
+//! The rule: what is computed stands here once, for one position and for many; how each op runs is its schedule's business,
+//! and which text of attention runs is the tier's. T is the positions of a step, H the query heads, G the key-value heads,
+//! D the columns of a head, P the positions of the cache, V the vocabulary.
+//! Qwen2 and Qwen2.5: arXiv:2407.10671, arXiv:2412.15115; transformers' `modeling_qwen2.py`.
+
+use tilewright_codegen::program::Count;
+use tilewright_runtime::{Role, ScalarSource};
+
+use crate::checkpoint::{EMBEDDING, FINAL_NORM, layer_tensor};
+use crate::config::Config;
+use crate::engine::assembly::{Assembly, Call, Tensor};
+use crate::error::ModelError;
+
+/// Token ids of a step, [T].
+pub const IDS: &str = "ids";
+/// The row that [`last_row`] takes, [1].
+pub const ROW: &str = "row";
+/// Cosines of the rotary embedding, [P, D/2].
+pub const COS: &str = "cos";
+/// Sines of the rotary embedding, [P, D/2].
+pub const SIN: &str = "sin";
+/// Logits, [1, V].
+pub const LOGITS: &str = "logits";
+/// The greedy token, [1].
+pub const TOKEN: &str = "token";
+
+/// A model's ops in the making.
+pub struct Qwen2<'m, 'a> {
+    a: &'m mut Assembly<'a>,
+    c: &'m Config,
+    /// Positions of the cache.
+    context: usize,
+}
+
+impl<'m, 'a> Qwen2<'m, 'a> {
+    /// The model of `c` with a cache of `context` positions.
+    pub fn new(a: &'m mut Assembly<'a>, c: &'m Config, context: usize) -> Self {
+        Qwen2 { a, c, context }
+    }
+
+    /// From ids to the residual stream after the last layer, [T, hidden].
+    ///
+    /// # Errors
+    /// Those of [`Assembly::op`].
+    pub fn layers(&mut self) -> Result<Tensor, ModelError> {
+        let ids = self.a.tensor(IDS, Role::Input); // [T]
+        let table = self.a.tensor(EMBEDDING, Role::Weight); // [V, hidden]
+        let h = self.activation("h"); // [T, hidden]
+        self.lookup("embed", &ids, &table, self.c.vocab_size, &h)?;
+        for layer in 0..self.c.num_hidden_layers {
+            self.a.layer(layer as u32);
+            self.layer(layer, &h)?;
+        }
+        Ok(h)
+    }
+
+    /// One decoder layer, in place on the residual stream h [T, hidden].
+    fn layer(&mut self, layer: usize, h: &Tensor) -> Result<(), ModelError> {
+        let c = self.c;
+        let (hidden, inner) = (c.hidden_size, c.intermediate_size);
+        let (q_width, kv_width) = (c.q_width(), c.kv_width());
+        let weight = |a: &Assembly, part: &str| a.tensor(layer_tensor(layer, part), Role::Weight);
+
+        let x = self.norm("input_norm", h, &weight(self.a, "input_layernorm.weight"))?; // [T, hidden]
+        let mut qkv = Vec::with_capacity(3);
+        for (part, width) in [("q_proj", q_width), ("k_proj", kv_width), ("v_proj", kv_width)] {
+            let w = weight(self.a, &format!("self_attn.{part}.weight")); // [width, hidden]
+            qkv.push(self.linear(part, &w, &x, width, hidden)?); // [T, width]
+        }
+        for (part, y, width) in
+            [("q_bias", &qkv[0], q_width), ("k_bias", &qkv[1], kv_width), ("v_bias", &qkv[2], kv_width)]
+        {
+            let b = weight(self.a, &format!("self_attn.{}_proj.bias", &part[..1])); // [width]
+            self.bias(part, y, &b, width)?;
+        }
+        let [q, k, v] = &qkv[..] else { return Ok(()) };
+        self.rope("q_rope", q, c.num_attention_heads)?; // [T, H, D]
+        self.rope("k_rope", k, c.num_key_value_heads)?; // [T, G, D]
+        let keys = self.a.tensor(format!("keys {layer}"), Role::State); // [P, G, D]
+        let values = self.a.tensor(format!("values {layer}"), Role::State); // [P, G, D]
+        self.append("k_append", k, &keys)?;
+        self.append("v_append", v, &values)?;
+        let mixed = self.attention(q, &keys, &values)?; // [T, H, D]
+        let o = weight(self.a, "self_attn.o_proj.weight"); // [hidden, H·D]
+        let attended = self.linear("attn_out", &o, &mixed, hidden, q_width)?; // [T, hidden]
+        self.residual("attn_residual", h, &attended)?;
+
+        let x = self.norm("post_attn_norm", h, &weight(self.a, "post_attention_layernorm.weight"))?; // [T, hidden]
+        let w = weight(self.a, "mlp.gate_proj.weight"); // [inner, hidden]
+        let gate = self.linear("gate_proj", &w, &x, inner, hidden)?; // [T, inner]
+        let w = weight(self.a, "mlp.up_proj.weight"); // [inner, hidden]
+        let up = self.linear("up_proj", &w, &x, inner, hidden)?; // [T, inner]
+        self.elementwise("silu", "silu", &[&gate], inner)?;
+        self.elementwise("mul", "mul", &[&gate, &up], inner)?;
+        let w = weight(self.a, "mlp.down_proj.weight"); // [hidden, inner]
+        let down = self.linear("mlp_out", &w, &gate, hidden, inner)?; // [T, hidden]
+        self.residual("out", h, &down)
+    }
+
+    /// Row `row[0]` of the residual stream, [1, hidden]: a lookup in it. `chunk` is its rows.
+    ///
+    /// # Errors
+    /// Those of [`Assembly::op`].
+    pub fn last_row(&mut self, h: &Tensor, chunk: usize) -> Result<Tensor, ModelError> {
+        let row = self.a.tensor(ROW, Role::Input); // [1]
+        let last = self.activation("last"); // [1, hidden]
+        self.lookup("last_row", &row, h, chunk, &last)?;
+        Ok(last)
+    }
+
+    /// From one row of the residual stream to logits, [1, V], and where asked for to the greedy token, [1].
+    ///
+    /// # Errors
+    /// Those of [`Assembly::op`].
+    pub fn head(&mut self, h: &Tensor, head: &str, token: bool) -> Result<(), ModelError> {
+        let (hidden, vocab) = (self.c.hidden_size, self.c.vocab_size);
+        let norm = self.a.tensor(FINAL_NORM, Role::Weight); // [hidden]
+        let x = self.norm("final_norm", h, &norm)?; // [1, hidden]
+        let (w, logits) = (self.a.tensor(head, Role::Weight), self.a.tensor(LOGITS, Role::Output)); // [V, hidden]
+        self.project("head", &w, &x, &logits, vocab, hidden)?; // [1, V]
+        if !token {
+            return Ok(());
+        }
+        let token = self.a.tensor(TOKEN, Role::Output);
+        self.a.op(Call {
+            label: "argmax",
+            kernel: "argmax",
+            extents: &[("V", vocab)],
+            tensors: &[&logits, &token],
+            scalars: &[("limit", ScalarSource::Param("limit".into()))],
+            touched: &[],
+        })
+    }
+
+    /// A buffer that lives within a step.
+    fn activation(&self, name: &str) -> Tensor {
+        self.a.tensor(name, Role::Activation)
+    }
+
+    fn lookup(&mut self, label: &str, ids: &Tensor, w: &Tensor, rows: usize, y: &Tensor) -> Result<(), ModelError> {
+        self.a.op(Call {
+            label,
+            kernel: "embedding",
+            extents: &[("V", rows), ("D", self.c.hidden_size)],
+            tensors: &[ids, w, y],
+            scalars: &[],
+            touched: &[("w", self.a.rows().count())],
+        })
+    }
+
+    fn norm(&mut self, label: &str, x: &Tensor, w: &Tensor) -> Result<Tensor, ModelError> {
+        let y = self.activation("normed");
+        self.a.op(Call {
+            label,
+            kernel: "rmsnorm",
+            extents: &[("D", self.c.hidden_size)],
+            tensors: &[x, w, &y],
+            scalars: &[("eps", ScalarSource::F32(self.c.rms_norm_eps))],
+            touched: &[],
+        })?;
+        Ok(y)
+    }
+
+    /// y = x·Wᵀ in a buffer named by the op.
+    fn linear(&mut self, label: &str, w: &Tensor, x: &Tensor, r: usize, k: usize) -> Result<Tensor, ModelError> {
+        let y = self.activation(label);
+        self.project(label, w, x, &y, r, k)?;
+        Ok(y)
+    }
+
+    fn project(
+        &mut self,
+        label: &str,
+        w: &Tensor,
+        x: &Tensor,
+        y: &Tensor,
+        r: usize,
+        k: usize,
+    ) -> Result<(), ModelError> {
+        self.a.op(Call {
+            label,
+            kernel: "linear",
+            extents: &[("R", r), ("K", k)],
+            tensors: &[w, x, y],
+            scalars: &[],
+            touched: &[],
+        })
+    }
+
+    fn bias(&mut self, label: &str, y: &Tensor, b: &Tensor, width: usize) -> Result<(), ModelError> {
+        self.a.op(Call {
+            label,
+            kernel: "bias",
+            extents: &[("R", width)],
+            tensors: &[y, b],
+            scalars: &[],
+            touched: &[],
+        })
+    }
+
+    fn rope(&mut self, label: &str, x: &Tensor, heads: usize) -> Result<(), ModelError> {
+        let (cos, sin) = (self.a.tensor(COS, Role::Input), self.a.tensor(SIN, Role::Input));
+        let (d, rows) = (self.c.head_dim, self.a.rows().count());
+        self.a.op(Call {
+            label,
+            kernel: "rope",
+            extents: &[("H", heads), ("D", d), ("F", d / 2), ("P", self.context)],
+            tensors: &[x, &cos, &sin],
+            scalars: &[pos()],
+            touched: &[("cos", rows.clone()), ("sin", rows)],
+        })
+    }
+
+    fn append(&mut self, label: &str, x: &Tensor, cache: &Tensor) -> Result<(), ModelError> {
+        self.a.op(Call {
+            label,
+            kernel: "kv_append",
+            extents: &self.cache_extents(),
+            tensors: &[x, cache],
+            scalars: &[pos()],
+            touched: &[("cache", self.a.rows().count())],
+        })
+    }
+
+    /// Causal attention over the cache, in one pass or in two.
+    fn attention(&mut self, q: &Tensor, keys: &Tensor, values: &Tensor) -> Result<Tensor, ModelError> {
+        let y = self.activation("mixed"); // [T, H, D]
+        let [g, d, p] = self.cache_extents();
+        let extents = [g, d, p, ("H", self.c.num_attention_heads)];
+        let scale = 1.0 / (self.c.head_dim as f32).sqrt();
+        let scalars = [pos(), ("scale", ScalarSource::F32(scale))];
+        let seen = Count::Add(Box::new(Count::Param("pos".into())), Box::new(self.a.rows().count()));
+        let touched = [("k", seen.clone()), ("v", seen)];
+        let (extents, scalars, touched) = (&extents, &scalars, &touched);
+        if self.a.tier().single_pass {
+            let tensors = &[q, keys, values, &y];
+            self.a.op(Call { label: "attention", kernel: "attention", extents, tensors, scalars, touched })?;
+            return Ok(y);
+        }
+        let (top, total) = (self.activation("top"), self.activation("total")); // [T, H] each
+        let tensors = &[q, keys, &top, &total];
+        self.a.op(Call { label: "attention_stats", kernel: "attention_stats", extents, tensors, scalars, touched })?;
+        let tensors = &[q, keys, values, &top, &total, &y];
+        self.a.op(Call {
+            label: "attention_values",
+            kernel: "attention_values",
+            extents,
+            tensors,
+            scalars,
+            touched,
+        })?;
+        Ok(y)
+    }
+
+    fn residual(&mut self, label: &str, h: &Tensor, x: &Tensor) -> Result<(), ModelError> {
+        self.elementwise(label, "residual", &[h, x], self.c.hidden_size)
+    }
+
+    fn elementwise(
+        &mut self,
+        label: &str,
+        kernel: &'static str,
+        tensors: &[&Tensor],
+        width: usize,
+    ) -> Result<(), ModelError> {
+        self.a.op(Call { label, kernel, extents: &[("D", width)], tensors, scalars: &[], touched: &[] })
+    }
+
+    fn cache_extents(&self) -> [(&'static str, usize); 3] {
+        [("G", self.c.num_key_value_heads), ("D", self.c.head_dim), ("P", self.context)]
+    }
+}
+
+fn pos() -> (&'static str, ScalarSource) {
+    ("pos", ScalarSource::Param("pos".into()))
+}

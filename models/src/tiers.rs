@@ -1,0 +1,203 @@
+//! The optimisation tiers as data: each is the one before with one thing changed.
+//!
+//! A tier names schedules, storage, a submission policy and which of attention's two texts runs; it holds no kernel and no
+//! graph. The rule: tiers differ in these alone, so that equal tokens on all of them say that a change is right, and the
+//! time between two neighbours is what one change is worth. Measured figures are absent: `bench` makes them.
+
+use std::sync::LazyLock;
+
+use tilewright_dsl::schedule::{Schedule, Storage};
+use tilewright_runtime::Submission;
+
+use crate::kernels::{
+    argmax, attention, attention_stats, attention_values, bias, embedding, kv_append, linear, mul, residual, rmsnorm,
+    rope, silu,
+};
+
+/// One tier.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Tier {
+    /// Its number, from 0.
+    pub number: usize,
+    /// A short name.
+    pub name: &'static str,
+    /// What it changes.
+    pub change: &'static str,
+    /// Why that should be faster.
+    pub hypothesis: &'static str,
+    /// What may go wrong.
+    pub risk: &'static str,
+    /// How embedding and projections are stored.
+    pub weights: Storage,
+    /// When commands are handed to the device.
+    pub submission: Submission,
+    /// Whether attention is one pass over the cache.
+    pub single_pass: bool,
+    /// Whether the device picks the greedy token.
+    pub device_argmax: bool,
+    /// A schedule a kernel, or several: the first that covers the model's heads is taken.
+    pub schedules: Vec<Phases>,
+}
+
+/// A kernel's schedules for the two kinds of step.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Phases {
+    /// Many positions at once.
+    pub prefill: Schedule,
+    /// One position.
+    pub decode: Schedule,
+}
+
+impl Phases {
+    fn both(schedule: Schedule) -> Self {
+        Phases { prefill: schedule.clone(), decode: schedule }
+    }
+}
+
+impl Tier {
+    /// The schedule of a kernel, for heads of `head_dim` columns.
+    pub fn schedule(&self, kernel: &str, prefill: bool, head_dim: u32) -> Option<&Schedule> {
+        let pick = |p: &Phases| if prefill { p.prefill.clone() } else { p.decode.clone() };
+        let found = self.schedules.iter().find(|p| p.decode.kernel == kernel && covers(&pick(p), head_dim))?;
+        Some(if prefill { &found.prefill } else { &found.decode })
+    }
+
+    /// This tier with a kernel's schedules replaced.
+    fn with(mut self, phases: Vec<Phases>) -> Self {
+        for p in &phases {
+            self.schedules.retain(|old| old.decode.kernel != p.decode.kernel);
+        }
+        self.schedules.extend(phases);
+        self
+    }
+}
+
+/// Whether a schedule's columns reach over a head.
+fn covers(schedule: &Schedule, head_dim: u32) -> bool {
+    schedule.levels("softmax.c").is_none_or(|levels| {
+        let open = levels.iter().any(|l| l.size.is_none());
+        open || levels.iter().filter_map(|l| l.size).product::<u32>() >= head_dim
+    })
+}
+
+/// How many tiers there are.
+pub fn count() -> usize {
+    TIERS.len()
+}
+
+/// All tiers, in order.
+pub fn all() -> &'static [Tier] {
+    &TIERS
+}
+
+/// The tier of that number, or the last one.
+pub fn tier(number: usize) -> &'static Tier {
+    &TIERS[number.min(TIERS.len() - 1)]
+}
+
+/// Lines of schedules that a tier has and the one before has not, each with its kernel and phase.
+pub fn changed_lines(tier: &Tier) -> Vec<String> {
+    let Some(before) = tier.number.checked_sub(1).map(|n| &TIERS[n]) else { return Vec::new() };
+    let mut lines = Vec::new();
+    for new in &tier.schedules {
+        for (phase, schedule) in [("prefill", &new.prefill), ("decode", &new.decode)] {
+            if before.schedules.iter().any(|p| p.prefill == *schedule || p.decode == *schedule) {
+                continue;
+            }
+            let text = schedule.to_string();
+            let inner = text.lines().map(str::trim).filter(|l| l.ends_with(';'));
+            lines.extend(inner.map(|line| format!("{} [{}] ({phase}): {line}", schedule.kernel, schedule.name)));
+        }
+    }
+    if tier.weights != before.weights {
+        lines.push("embedding, linear: store w: f16;".into());
+    }
+    lines
+}
+
+static TIERS: LazyLock<Vec<Tier>> = LazyLock::new(|| {
+    let naive = Tier {
+        number: 0,
+        name: "naive",
+        change: "22 dispatches a layer, one invocation an output, f32 weights; each dispatch is submitted and waited for",
+        hypothesis: "the baseline: right and easy to follow",
+        risk: "none but time",
+        weights: Storage::F32,
+        submission: Submission::PerOp { wait: true },
+        single_pass: false,
+        device_argmax: false,
+        schedules: [
+            embedding::naive(),
+            rmsnorm::naive(),
+            linear::naive(),
+            bias::naive(),
+            rope::naive(),
+            kv_append::naive(),
+            attention_stats::naive(),
+            attention_values::naive(),
+            silu::naive(),
+            mul::naive(),
+            residual::naive(),
+        ]
+        .map(Phases::both)
+        .into(),
+    };
+    let batched = Tier {
+        number: 1,
+        name: "batched",
+        change: "one command list a layer, one wait a token",
+        hypothesis: "a submit and a wait cost more than most of these dispatches; 22 dispatches share one",
+        risk: "the driver must order dispatches of one list by their buffers",
+        submission: Submission::PerLayer,
+        ..naive.clone()
+    };
+    let half = Tier {
+        number: 2,
+        name: "half",
+        change: "weights of the embedding and the projections are f16, unpacked where they are loaded",
+        hypothesis: "decode reads every weight once a token; half the bytes are half the time where bandwidth is the limit",
+        risk: "f16 holds 11 bits and at most 65,504: logits move a little, and larger weights are refused",
+        weights: Storage::F16,
+        ..batched.clone()
+    };
+    let cooperative = Tier {
+        number: 3,
+        name: "cooperative",
+        change: "decode: one workgroup a weight row; prefill: 64 × 64 tiles through workgroup memory",
+        hypothesis: "neighbouring invocations read neighbouring words, and a tile is read once for 64 rows",
+        risk: "sums are added in another order; 64 partial sums a row meet at barriers",
+        ..half.clone().with(vec![Phases { prefill: linear::tiled(), decode: linear::row() }])
+    };
+    let single_pass = Tier {
+        number: 4,
+        name: "single-pass",
+        change: "online softmax: attention reads the cache once, in one dispatch of one workgroup a head",
+        hypothesis: "scores are computed once instead of once a pass and column, and a dispatch a layer is gone",
+        risk: "online softmax rescales its sums as the maximum grows: another rounding",
+        single_pass: true,
+        ..cooperative.clone().with(vec![
+            Phases::both(attention::columns()),
+            Phases::both(attention::columns_wide()),
+            Phases::both(attention::naive()),
+        ])
+    };
+    let norms = Tier {
+        number: 5,
+        name: "norms",
+        change: "one workgroup a row of RMSNorm shares the sum of squares",
+        hypothesis: "every output added up the whole row; now each element is read once for the sum",
+        risk: "sums are added in another order",
+        ..single_pass.clone().with(vec![Phases::both(rmsnorm::row())])
+    };
+    let argmax = Tier {
+        number: 6,
+        name: "argmax",
+        change: "the device picks the greedy token",
+        hypothesis: "4 bytes come back instead of a logit for each token of the vocabulary",
+        risk: "ties must go to the lowest index, and a value that is not finite must be noticed",
+        device_argmax: true,
+        ..norms.clone().with(vec![Phases::both(argmax::tree())])
+    };
+    let all = [naive, batched, half, cooperative, single_pass, norms, argmax];
+    all.into_iter().enumerate().map(|(number, tier)| Tier { number, ..tier }).collect()
+});

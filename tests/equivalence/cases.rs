@@ -1,0 +1,142 @@
+//! Shapes that a kernel must be right at: 1, a prime, one more and one less than a tile, for each extent.
+
+use std::collections::BTreeMap;
+use tilewright_dsl::ir::Kernel;
+use tilewright_dsl::schedule::{LevelKind, Schedule};
+
+/// What is fixed about a kernel's cases.
+pub struct Family {
+    /// Extents at rest.
+    pub base: &'static [(&'static str, u32)],
+    /// Extents that are run-time parameters.
+    pub run_time: &'static [&'static str],
+    /// Extents that vary, each alone; the others follow by `settle`.
+    pub varied: &'static [&'static str],
+    /// Scalars, as bits.
+    pub scalars: &'static [(&'static str, u32)],
+    /// Makes extents that depend on others agree with them.
+    pub settle: fn(&mut BTreeMap<String, u32>),
+}
+
+/// One shape.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Case {
+    /// Extents.
+    pub extents: BTreeMap<String, u32>,
+    /// Scalars, as bits.
+    pub scalars: BTreeMap<String, u32>,
+}
+
+const EPS: u32 = 0x3586_37bd; // 1e-6
+const SCALE: u32 = 0x3e80_0000; // 0.25
+
+fn nothing(_: &mut BTreeMap<String, u32>) {}
+
+fn set(extents: &mut BTreeMap<String, u32>, name: &str, value: u32) {
+    extents.insert(name.into(), value);
+}
+
+/// The family of a kernel.
+pub fn family(kernel: &str) -> Family {
+    let none: &[(&str, u32)] = &[];
+    let family = |base, run_time, varied, scalars, settle| Family { base, run_time, varied, scalars, settle };
+    match kernel {
+        "linear" => family(&[("T", 3), ("R", 21), ("K", 40)], &["T"], &["T", "R", "K"], none, nothing),
+        "norm_linear" => {
+            family(&[("T", 3), ("R", 21), ("K", 40)], &["T"], &["T", "R", "K"], &[("norm.eps", EPS)], nothing)
+        }
+        "rmsnorm" => family(&[("T", 3), ("D", 40)], &["T"], &["T", "D"], &[("eps", EPS)], nothing),
+        "softmax" => family(&[("R", 3), ("C", 40)], &["R"], &["R", "C"], none, nothing),
+        "embedding" => family(&[("T", 3), ("V", 11), ("D", 40)], &["T"], &["T", "V", "D"], none, nothing),
+        "bias" => family(&[("T", 3), ("R", 21)], &["T"], &["T", "R"], none, nothing),
+        "silu" => family(&[("T", 3), ("D", 40)], &["T"], &["T", "D"], none, nothing),
+        "mul" => family(&[("T", 3), ("D", 40)], &["T"], &["T", "D"], none, nothing),
+        "residual" => family(&[("T", 3), ("D", 40)], &["T"], &["T", "D"], none, nothing),
+        "argmax" => family(&[("T", 3), ("V", 40)], &["T"], &["T", "V"], &[("limit", 1000)], nothing),
+        "rope" => family(
+            &[("T", 3), ("H", 3), ("F", 8), ("P", 80), ("D", 16)],
+            &["T"],
+            &["T", "H", "F"],
+            &[("pos", 5)],
+            |e| {
+                let half = e["F"];
+                set(e, "D", 2 * half);
+            },
+        ),
+        "kv_append" => {
+            family(&[("T", 3), ("G", 2), ("D", 12), ("P", 90)], &["T"], &["T", "G", "D"], &[("pos", 5)], nothing)
+        }
+        "attention" | "attention_stats" | "attention_values" => family(
+            &[("T", 2), ("H", 6), ("G", 2), ("D", 32), ("P", 150)],
+            &["T"],
+            &["T", "G", "D", "pos"],
+            &[("pos", 5), ("scale", SCALE)],
+            |e| {
+                let groups = e["G"];
+                set(e, "H", 3 * groups);
+            },
+        ),
+        other => panic!("no cases for kernel `{other}`: add its family to tests/equivalence/cases.rs"),
+    }
+}
+
+/// All cases of a kernel by a schedule.
+pub fn cases(kernel: &Kernel, schedule: &Schedule) -> Vec<Case> {
+    let family = family(&kernel.name);
+    let mut found: Vec<Case> = Vec::new();
+    for name in family.varied {
+        for value in values(kernel, schedule, name) {
+            let mut extents: BTreeMap<String, u32> = family.base.iter().map(|(n, v)| (n.to_string(), *v)).collect();
+            let mut scalars: BTreeMap<String, u32> = family.scalars.iter().map(|(n, v)| (n.to_string(), *v)).collect();
+            if scalars.contains_key(*name) {
+                scalars.insert(name.to_string(), value);
+            } else {
+                extents.insert(name.to_string(), value);
+            }
+            (family.settle)(&mut extents);
+            let case = Case { extents, scalars };
+            if !found.contains(&case) {
+                found.push(case);
+            }
+        }
+    }
+    found
+}
+
+/// 1, a prime, and the neighbours of every tile along axes that end at this extent.
+fn values(kernel: &Kernel, schedule: &Schedule, extent: &str) -> Vec<u32> {
+    // Few heads and short contexts are enough where no tile ends.
+    match extent {
+        "G" => return vec![1, 2],
+        "pos" => return vec![0, 63, 64, 70, 127],
+        "D" if kernel.name.starts_with("attention") => return array_values(schedule),
+        _ => {}
+    }
+    let mut values = vec![1, 7];
+    for axis in &kernel.axes {
+        let ends_here = matches!(
+            kernel.expr(axis.hi),
+            tilewright_dsl::ir::Expr::Extent(e) if kernel.extents[e.0 as usize] == extent
+        );
+        let Some(levels) = schedule.levels(&axis.name).filter(|_| ends_here) else { continue };
+        let sized: u32 = levels.iter().filter_map(|l| l.size).product();
+        let unit: u32 = levels
+            .iter()
+            .filter(|l| matches!(l.kind, LevelKind::Lanes | LevelKind::Unroll | LevelKind::Vector))
+            .filter_map(|l| l.size)
+            .product();
+        for tile in [sized, unit] {
+            values.extend([tile.saturating_sub(1), tile, tile + 1].into_iter().filter(|n| *n > 0 && *n < 600));
+        }
+    }
+    values.sort_unstable();
+    values.dedup();
+    values
+}
+
+/// Head widths: what the schedule's columns hold at most bounds them.
+fn array_values(schedule: &Schedule) -> Vec<u32> {
+    let most = schedule.levels("softmax.c").filter(|l| l.iter().all(|l| l.size.is_some()));
+    let most = most.map_or(64, |l| l.iter().filter_map(|l| l.size).product());
+    [1, 7, 32, 48, 63, 64].into_iter().filter(|n| *n <= most).collect()
+}

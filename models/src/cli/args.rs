@@ -298,8 +298,10 @@ pub struct BenchArgs {
 
 /// `synth`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  tilewright synth --preset qwen2.5-0.5b --dtype bf16 --seed 0 /tmp/half-billion\n\nThe \
-    model has no meaning, only the shape and the speed of the real one. Its weights are exact\nin each dtype.")]
+#[command(
+    after_help = "Example:\n  tilewright synth --preset qwen2.5-0.5b --dtype bf16 --seed 0 /tmp/half-billion\n\nThe \
+    model has no meaning, only the shape and the speed of the real one. Its weights are exact\nin each dtype."
+)]
 pub struct SynthArgs {
     /// The shape
     #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(PRESETS))]
@@ -356,7 +358,9 @@ pub struct ShowArgs {
 
 /// `doctor`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  tilewright doctor\n  tilewright doctor --model ~/Qwen2.5-7B-Instruct --context 8192")]
+#[command(
+    after_help = "Examples:\n  tilewright doctor\n  tilewright doctor --model ~/Qwen2.5-7B-Instruct --context 8192"
+)]
 pub struct DoctorArgs {
     /// Check this model's files too, and whether it fits
     #[arg(long, value_name = "DIR")]
@@ -489,8 +493,9 @@ fn tier_list(text: &str) -> Result<TierList, String> {
 fn shape(text: &str) -> Result<ShapeArg, String> {
     let mut extents: Vec<(String, Extent)> = Vec::new();
     for item in text.split(',').map(str::trim).filter(|item| !item.is_empty()) {
-        let (name, extent) = extent(item)
-            .ok_or_else(|| format!("`{item}` is not an extent; expected NAME=NUMBER or NAME<=NUMBER with a number over 0"))?;
+        let (name, extent) = extent(item).ok_or_else(|| {
+            format!("`{item}` is not an extent; expected NAME=NUMBER or NAME<=NUMBER with a number over 0")
+        })?;
         if extents.iter().any(|(known, _)| known.eq_ignore_ascii_case(name)) {
             return Err(format!("`{name}` is given twice"));
         }
@@ -533,7 +538,9 @@ mod tests {
         let (r, t) = (Extent::Fixed(896), Extent::Param { capacity: 64 });
         assert_eq!(shape("r=896, T <= 64").unwrap().0, [("r".into(), r), ("T".into(), t)]);
         assert_eq!(shape("").unwrap().0, []);
-        for (wrong, says) in [("r", "NAME=NUMBER"), ("r=0", "over 0"), ("r=x", "NAME=NUMBER"), ("r<=0", "over 0"), ("r=1,R=2", "twice")] {
+        for (wrong, says) in
+            [("r", "NAME=NUMBER"), ("r=0", "over 0"), ("r=x", "NAME=NUMBER"), ("r<=0", "over 0"), ("r=1,R=2", "twice")]
+        {
             assert!(shape(wrong).unwrap_err().contains(says), "{wrong}");
         }
     }

@@ -74,7 +74,8 @@ fn broken(rows: &[Row]) -> Result<(), CliError> {
 
 fn write_report(path: &std::path::Path, text: &str, force: bool) -> Result<(), CliError> {
     let mut options = std::fs::File::options();
-    let options = if force { options.write(true).create(true).truncate(true) } else { options.write(true).create_new(true) };
+    let options =
+        if force { options.write(true).create(true).truncate(true) } else { options.write(true).create_new(true) };
     let write = || options.open(path)?.write_all(text.as_bytes());
     write().map_err(|source| CliError::Write { path: path.into(), source })
 }

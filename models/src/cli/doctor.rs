@@ -81,7 +81,9 @@ fn device(args: &DoctorArgs, findings: &mut Findings) -> Result<Option<Target>, 
     for note in device.notes() {
         output::out(&format!("  note: {note}\n"))?;
     }
-    findings.check(runtime::copy_bandwidth(&device), |gb| format!("copy                    {gb:.1} GB/s, read and written"))?;
+    findings.check(runtime::copy_bandwidth(&device), |gb| {
+        format!("copy                    {gb:.1} GB/s, read and written")
+    })?;
     findings.check(runtime::empty_dispatch(&device), |us| format!("empty dispatch          {us:.1} µs"))?;
     if device.adapter().kind == AdapterKind::Software {
         output::out(&format!("  hint: this is the processor, not a GPU; {DRIVERS}\n"))?;
@@ -132,8 +134,9 @@ fn model(args: &DoctorArgs, target: &Target, findings: &mut Findings) -> Result<
         )
     })?;
     let Some(Folder { dir, config }) = folder else { return Ok(()) };
-    let weights = findings
-        .check(Checkpoint::open(&dir, &config), |w| format!("weights: {} in files, all tensors there", Size(w.stored_bytes())))?;
+    let weights = findings.check(Checkpoint::open(&dir, &config), |w| {
+        format!("weights: {} in files, all tensors there", Size(w.stored_bytes()))
+    })?;
     for note in weights.iter().flat_map(|w| w.notes()) {
         output::out(&format!("  note: {note}\n"))?;
     }

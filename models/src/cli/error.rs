@@ -68,7 +68,9 @@ pub enum CliError {
     },
 
     /// A token id that the model does not have.
-    #[error("--ids has {found}; expected ids under {vocab}, the `vocab_size` of {path}\n  = help: check which model the ids are of")]
+    #[error(
+        "--ids has {found}; expected ids under {vocab}, the `vocab_size` of {path}\n  = help: check which model the ids are of"
+    )]
     IdTooLarge {
         /// The id.
         found: u32,
@@ -101,7 +103,9 @@ pub enum CliError {
     },
 
     /// A file that would be overwritten.
-    #[error("{flag} {path}: the file exists; expected a new one\n  = help: choose another name, or pass --force to overwrite it")]
+    #[error(
+        "{flag} {path}: the file exists; expected a new one\n  = help: choose another name, or pass --force to overwrite it"
+    )]
     Exists {
         /// The flag.
         flag: &'static str,
@@ -110,7 +114,9 @@ pub enum CliError {
     },
 
     /// Tiers that do not agree.
-    #[error("tier {tier} breaks the token rule against tier {reference}: {how}\n  = help: this is a defect; please report it with `tilewright doctor`")]
+    #[error(
+        "tier {tier} breaks the token rule against tier {reference}: {how}\n  = help: this is a defect; please report it with `tilewright doctor`"
+    )]
     TokenRule {
         /// The tier.
         tier: usize,

@@ -152,9 +152,7 @@ impl Job<'_> {
         match (step.token, &step.logits) {
             (Some(id), _) => Ok(id),
             (None, Some(logits)) => self.sampling.sample(logits, history, history.len(), self.limit),
-            (None, None) => {
-                Err(ModelError::NoCandidates { position: history.len(), logits: 0, limit: self.limit })
-            }
+            (None, None) => Err(ModelError::NoCandidates { position: history.len(), logits: 0, limit: self.limit }),
         }
     }
 }

@@ -4,7 +4,9 @@
 pub fn suggest(asked: &str, known: &[String]) -> String {
     let nearest = known.iter().map(|name| (distance(asked, name), name)).min();
     match nearest {
-        Some((d, name)) if d < asked.len() && d <= asked.len().div_ceil(3) => format!("did you mean `{name}`? there are {}", known.join(", ")),
+        Some((d, name)) if d < asked.len() && d <= asked.len().div_ceil(3) => {
+            format!("did you mean `{name}`? there are {}", known.join(", "))
+        }
         _ => format!("there are {}", known.join(", ")),
     }
 }

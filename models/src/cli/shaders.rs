@@ -53,7 +53,8 @@ fn show(args: &ShowArgs) -> Result<(), CliError> {
     let kernel = entry.kernel;
     let mut schedules = with_empty(&kernel, entry.schedules);
     // A file's schedule goes before one of the same name.
-    schedules.splice(0..0, model::schedules(args.schedules.as_deref())?.into_iter().filter(|s| s.kernel == kernel.name));
+    schedules
+        .splice(0..0, model::schedules(args.schedules.as_deref())?.into_iter().filter(|s| s.kernel == kernel.name));
     let names: Vec<String> = schedules.iter().map(|s| s.name.clone()).collect();
     let schedule = schedules.iter().find(|s| s.name == args.schedule).ok_or_else(|| {
         let message = format!("kernel `{}` has no schedule `{}`", kernel.name, args.schedule);

@@ -92,7 +92,8 @@ fn change(out: &mut String, tier: &Tier) {
 }
 
 fn numbers(out: &mut String, now: &Measured, before: Option<(usize, &Measured)>) {
-    let speeds = |m: &Measured| format!("decode {}, prefill {} tok/s", table::speed(&m.decode), table::speed(&m.prefill));
+    let speeds =
+        |m: &Measured| format!("decode {}, prefill {} tok/s", table::speed(&m.decode), table::speed(&m.prefill));
     match before {
         None => {
             let _ = writeln!(out, "  - Baseline: this is one; {}", speeds(now));
@@ -131,7 +132,8 @@ fn costs(then: &Measured, now: &Measured) -> String {
         ("bytes read back", a.readback_bytes, b.readback_bytes),
         ("bytes read and written", a.bytes_read + a.bytes_written, b.bytes_read + b.bytes_written),
     ];
-    let one = |(what, a, b): (&str, u64, u64)| if a == b { format!("{a} {what}") } else { format!("{a} → {b} {what}") };
+    let one =
+        |(what, a, b): (&str, u64, u64)| if a == b { format!("{a} {what}") } else { format!("{a} → {b} {what}") };
     pairs.map(one).join(", ")
 }
 

@@ -90,7 +90,10 @@ fn from_stdin() -> Result<String, CliError> {
 
 fn not_utf8(what: &str, bytes: &[u8]) -> CliError {
     let at = std::str::from_utf8(bytes).err().map_or(0, |e| e.valid_up_to());
-    CliError::usage(format!("{what} is not UTF-8 at byte {at}; expected text in UTF-8"), "convert it, for example with `iconv`")
+    CliError::usage(
+        format!("{what} is not UTF-8 at byte {at}; expected text in UTF-8"),
+        "convert it, for example with `iconv`",
+    )
 }
 
 fn empty(found: &str) -> CliError {

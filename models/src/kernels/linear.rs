@@ -57,8 +57,8 @@ schedule! {
     /// Prefill: 64 × 64 outputs a workgroup, 16 of k at a time through workgroup memory.
     pub tiled for linear {
         workgroup 256;
-        t: grid, lanes(16), unroll(4);
-        r: grid, lanes(16), unroll(4);
+        t: grid, unroll(4), lanes(16);
+        r: grid, unroll(4), lanes(16);
         k: serial as ko, serial(16);
         stage w at ko: workgroup;
         stage x at ko: workgroup;
@@ -69,8 +69,8 @@ schedule! {
     /// Prefill of short prompts: 16 × 64 outputs a workgroup.
     pub tiled_short for linear {
         workgroup 128;
-        t: grid, lanes(8), unroll(2);
-        r: grid, lanes(16), unroll(4);
+        t: grid, unroll(2), lanes(8);
+        r: grid, unroll(4), lanes(16);
         k: serial as ko, serial(16);
         stage w at ko: workgroup;
         stage x at ko: workgroup;

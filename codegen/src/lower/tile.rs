@@ -2,7 +2,7 @@
 
 use super::axes::{Bound, Mask};
 use super::build::{add, div, lt, min, mul, rem, scalar, sub, u};
-use super::load::plain_axis;
+use super::load::{loaded, plain_axis};
 use super::{Env, Key, Lower};
 use crate::apply::{TileOf, TilePlan};
 use crate::error::ScheduleError;
@@ -28,6 +28,8 @@ pub struct Tile {
 struct Dim {
     /// The axis that walks along it; `None` where it has one element.
     axis: Option<AxisId>,
+    /// Whether its values may lie outside the tensor.
+    clamped: bool,
     /// The first of the axis' levels that lies inside the tile; `None` where the whole axis does.
     inner: Option<usize>,
     size: u32,
@@ -109,7 +111,7 @@ impl Lower<'_> {
                     "split the axis: hold the tile at a `serial as NAME` level with sized levels inside",
                 ));
             };
-            return Ok(Dim { axis: Some(axis), inner: None, size, outside: u(0) });
+            return Ok(Dim { axis: Some(axis), clamped: false, inner: None, size, outside: u(0) });
         };
         let inner = if axis == plan.axis {
             plan.level + 1
@@ -136,7 +138,8 @@ impl Lower<'_> {
                 }
             },
         };
-        Ok(Dim { axis: (size > 1).then_some(axis), inner: Some(inner), size, outside })
+        let clamped = !self.nest.plan(axis).exact;
+        Ok(Dim { axis: (size > 1).then_some(axis), clamped, inner: Some(inner), size, outside })
     }
 
     /// Where a copy of an axis lies in a tile.
@@ -236,7 +239,8 @@ impl Lower<'_> {
                             "hold it at a level inside that axis, or put the axis on `grid` or `serial`",
                         ));
                     }
-                    Dim { axis: None, inner: None, size: 1, outside: self.value(*index, env)? }
+                    let clamped = loaded(kernel, *index);
+                    Dim { axis: None, clamped, inner: None, size: 1, outside: self.value(*index, env)? }
                 }
             });
         }
@@ -264,11 +268,8 @@ impl Lower<'_> {
                     rows = part.rows;
                 }
                 let limit = if d == last { (rows - 1) / group * group } else { rows - 1 };
-                let within = match dim.axis {
-                    None => true,
-                    Some(axis) => this.nest.plan(axis).exact && (d > 0 || parts.is_none()),
-                };
-                at.push(if within { index } else { min(index, u(limit)) });
+                let clamped = dim.clamped || (d == 0 && parts.is_some());
+                at.push(if clamped { min(index, u(limit)) } else { index });
             }
             let inner = at.pop().unwrap_or(u(0));
             let row = this.row_of(tensor, at);
@@ -300,7 +301,8 @@ impl Lower<'_> {
         if self.nest.kernel.type_of(value) != Type::F32 {
             return Err(self.refuse(plan, "only f32 values can be held", "drop the line"));
         }
-        if self.spreads_lanes(value) {
+        let moved: Vec<AxisId> = dims.iter().filter_map(|d| d.axis).collect();
+        if self.spreads_lanes(value, &moved) {
             return Err(self.refuse(
                 plan,
                 "a reduction inside it has lanes, and its values are spread over all of them",
@@ -311,7 +313,6 @@ impl Lower<'_> {
         let array = self.allocate(&name, &dims);
         let tile = dims.clone();
         self.spread(&dims, 1, |this, place, coordinates| {
-            let moved: Vec<AxisId> = tile.iter().filter_map(|d| d.axis).collect();
             let kept = this.forget(&moved);
             let mut outer = Vec::new();
             for (dim, inside) in tile.iter().zip(coordinates) {
@@ -355,13 +356,17 @@ impl Lower<'_> {
         kept
     }
 
-    fn spreads_lanes(&self, id: ExprId) -> bool {
+    /// Whether a value is made by invocations together, each time that one of the tile's axes moves.
+    fn spreads_lanes(&self, id: ExprId, moved: &[AxisId]) -> bool {
         let kernel = self.nest.kernel;
         let own = match kernel.expr(id) {
-            ir::Expr::Reduce(r) => self.nest.plan(r.axis).lanes > 1 && self.recall_reduce(id).is_none(),
+            ir::Expr::Reduce(r) => {
+                let stale = moved.iter().any(|a| self.nest.deps.free(id).has(*a));
+                self.nest.plan(r.axis).lanes > 1 && (stale || self.recall_reduce(id).is_none())
+            }
             _ => false,
         };
-        own || crate::deps::operands(kernel, kernel.expr(id)).into_iter().any(|o| self.spreads_lanes(o))
+        own || crate::deps::operands(kernel, kernel.expr(id)).into_iter().any(|o| self.spreads_lanes(o, moved))
     }
 
     fn recall_reduce(&self, id: ExprId) -> Option<Expr> {

@@ -98,6 +98,11 @@ impl Lower<'_> {
         ScheduleError::NoTile { what, at, why, instead }
     }
 
+    /// Whether an axis' values may lie outside its range where a tile is filled.
+    fn loose(&self, axis: AxisId) -> bool {
+        !self.nest.plan(axis).exact || self.part.is_some_and(|p| p.axis == Some(axis))
+    }
+
     /// How an axis lies in a tile.
     fn dim(&self, plan: &TilePlan, axis: AxisId) -> Result<Dim, ScheduleError> {
         let levels = &self.nest.plan(axis).levels;
@@ -138,7 +143,7 @@ impl Lower<'_> {
                 }
             },
         };
-        let clamped = !self.nest.plan(axis).exact;
+        let clamped = self.loose(axis);
         Ok(Dim { axis: (size > 1).then_some(axis), clamped, inner: Some(inner), size, outside })
     }
 
@@ -239,7 +244,8 @@ impl Lower<'_> {
                             "hold it at a level inside that axis, or put the axis on `grid` or `serial`",
                         ));
                     }
-                    let clamped = loaded(kernel, *index);
+                    let loose = |a: u32| free.has(AxisId(a)) && self.loose(AxisId(a));
+                    let clamped = loaded(kernel, *index) || (0..self.bound.len() as u32).any(loose);
                     Dim { axis: None, clamped, inner: None, size: 1, outside: self.value(*index, env)? }
                 }
             });
@@ -285,6 +291,7 @@ impl Lower<'_> {
     fn fill_value(&mut self, plan: &TilePlan, value: ExprId, env: &Env) -> Result<Tile, ScheduleError> {
         let free = self.nest.deps.free(value);
         let mut dims = Vec::new();
+        let mut moved = Vec::new();
         for axis in (0..self.bound.len() as u32).map(AxisId).filter(|a| free.has(*a)) {
             if self.bound[axis.0 as usize].is_none() {
                 return Err(self.refuse(
@@ -294,14 +301,14 @@ impl Lower<'_> {
                 ));
             }
             let dim = self.dim(plan, axis)?;
-            if dim.axis.is_some() {
+            if dim.axis.is_some() || dim.clamped {
                 dims.push(dim);
+                moved.push(axis);
             }
         }
         if self.nest.kernel.type_of(value) != Type::F32 {
             return Err(self.refuse(plan, "only f32 values can be held", "drop the line"));
         }
-        let moved: Vec<AxisId> = dims.iter().filter_map(|d| d.axis).collect();
         if self.spreads_lanes(value, &moved) {
             return Err(self.refuse(
                 plan,
@@ -315,11 +322,10 @@ impl Lower<'_> {
         self.spread(&dims, 1, |this, place, coordinates| {
             let kept = this.forget(&moved);
             let mut outer = Vec::new();
-            for (dim, inside) in tile.iter().zip(coordinates) {
-                let Some(axis) = dim.axis else { continue };
+            for ((dim, inside), axis) in tile.iter().zip(coordinates).zip(moved.iter().copied()) {
                 let old = this.bound(axis);
                 let mut index = add(dim.outside.clone(), inside);
-                if !this.nest.plan(axis).exact {
+                if dim.clamped {
                     index = min(index, sub(old.hi.clone(), u(1)));
                 }
                 let name = this.nest.kernel.axis(axis).name.clone();

@@ -1,110 +1,123 @@
 //! Schedules drawn at random: each compiles or is refused with a reason, and what compiles means what the kernel means.
 
-use crate::cases::Case;
+use crate::cases::{Case, family};
 use crate::gates;
 use proptest::prelude::*;
+use proptest::strategy::Union;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use tilewright_codegen::shape::Shape;
 use tilewright_codegen::target::{Subgroups, Target};
 use tilewright_codegen::{CompileError, compile};
-use tilewright_dsl::ir::Kernel;
+use tilewright_dsl::ir::{Axis, AxisId, AxisKind, Expr, Kernel, Role, Type};
 use tilewright_dsl::schedule::{AxisLevels, Compute, Fold, Level, LevelKind, Place, Schedule, Stage, Storage};
-use tilewright_models::kernels::{linear, rmsnorm};
+use tilewright_models::kernels;
 
-/// How many levels are chosen from: mostly orders that have a meaning, with sizes that are mostly powers of two.
-fn levels(map: bool, name: &'static str) -> impl Strategy<Value = Vec<Level>> {
-    let size =
-        || prop_oneof![4 => prop::sample::select(vec![1u32, 2, 4, 8, 16]), 1 => prop::sample::select(vec![3u32, 5, 6])];
-    let sized = |kind| (any::<bool>(), size()).prop_map(move |(some, n)| some.then_some((kind, Some(n))));
-    let outer = prop_oneof![
-        3 => Just(Some((LevelKind::Serial, None))),
-        2 => Just(map.then_some((LevelKind::Grid, None))),
-        1 => Just(None),
-    ];
-    let copies = prop_oneof![3 => Just(None), 2 => prop::sample::select(vec![1u32, 2, 4]).prop_map(Some)];
+/// Some levels of an axis, in an order that has a meaning; sizes are mostly powers of two. The serial one is named.
+fn levels(kernel: &Kernel, axis: usize) -> BoxedStrategy<Vec<Level>> {
+    let Axis { name, kind, .. } = &kernel.axes[axis];
+    let name = level_name(name);
+    let last = |e: &Expr| matches!(e, Expr::Load(_, i) if i.last().map(|i| kernel.expr(*i)) == Some(&Expr::Axis(AxisId(axis as u32))));
+    let neighbours = kernel.exprs.iter().any(last);
+    let power = prop::sample::select(vec![1u32, 2, 4, 8]);
+    let odd = prop::sample::select(vec![3u32, 5, 6]);
+    let size = Union::new_weighted(vec![(5, power.boxed()), (1, odd.boxed())]);
+    let sized = |of: LevelKind| prop::option::weighted(0.4, size.clone()).prop_map(move |n| n.map(|n| (of, Some(n))));
+    let open = match kind {
+        AxisKind::Map => vec![(LevelKind::Serial, None), (LevelKind::Grid, None)],
+        _ => vec![(LevelKind::Serial, None)],
+    };
+    let copies = prop::option::weighted(0.4, prop::sample::select(vec![1u32, 2, 4]));
     let unroll = copies.clone().prop_map(|n| n.map(|n| (LevelKind::Unroll, Some(n))));
-    let vector = copies.prop_map(|n| n.map(|n| (LevelKind::Vector, Some(n))));
-    (outer, sized(LevelKind::Serial), sized(LevelKind::Lanes), unroll, vector).prop_map(move |all| {
-        let all = [all.0, all.1, all.2, all.3, all.4];
-        let mut levels: Vec<Level> =
-            all.into_iter().flatten().map(|(kind, size)| Level { kind, size, name: None }).collect();
+    let vector = prop::option::weighted(if neighbours { 0.4 } else { 0.03 }, prop::sample::select(vec![2u32, 4, 8]));
+    let vector = vector.prop_map(|n| n.map(|n| (LevelKind::Vector, Some(n))));
+    let all = (
+        prop::option::weighted(0.9, prop::sample::select(open)),
+        sized(LevelKind::Serial),
+        sized(LevelKind::Lanes),
+        unroll,
+        vector,
+    );
+    all.prop_map(move |all| {
+        let chosen = [all.0, all.1, all.2, all.3, all.4].into_iter().flatten();
+        let mut levels: Vec<Level> = chosen.map(|(kind, size)| Level { kind, size, name: None }).collect();
         if let Some(first) = levels.iter_mut().find(|l| l.kind == LevelKind::Serial) {
-            first.name = Some(name.into());
+            first.name = Some(name.clone());
         }
         levels
     })
+    .boxed()
 }
 
-fn fold() -> impl Strategy<Value = Fold> {
-    prop::sample::select(vec![Fold::Tree, Fold::Serial, Fold::Subgroup])
+fn level_name(axis: &str) -> String {
+    format!("{}_loop", axis.replace('.', "_"))
 }
 
-/// A schedule of `linear`: levels of each axis in some order, a fold, tiles, a storage.
-fn schedules() -> impl Strategy<Value = Schedule> {
-    let axes = (levels(true, "to"), levels(true, "ro"), levels(false, "ko"));
-    let order = Just(vec!["t", "r", "k"]).prop_shuffle();
-    let stage = || prop_oneof![2 => Just(None), 1 => prop::sample::select(vec!["ko", "t", "r", "k"]).prop_map(Some)];
-    let storage = prop::sample::select(vec![Storage::F32, Storage::F16, Storage::Bf16]);
-    (axes, order, fold(), stage(), stage(), storage).prop_map(|((t, r, k), order, fold, w, x, storage)| {
-        let mut schedule = Schedule { name: "drawn".into(), kernel: "linear".into(), ..Schedule::default() };
-        for axis in order {
-            let levels = match axis {
-                "t" => t.clone(),
-                "r" => r.clone(),
-                _ => k.clone(),
-            };
-            if !levels.is_empty() {
-                schedule.axes.push(AxisLevels { axis: axis.into(), levels });
-            }
-        }
-        schedule.folds.push(("k".into(), fold));
-        for (tensor, at) in [("w", w), ("x", x)] {
-            schedule.stages.extend(at.map(|at| Stage {
-                tensor: tensor.into(),
-                at: at.into(),
-                place: Place::Workgroup,
-            }));
-        }
-        schedule.stores.push(("w".into(), storage));
-        schedule
+/// A schedule: each axis with levels or without a line, in any order; folds, tiles and a storage of `w`.
+fn schedules(kernel: &Kernel) -> impl Strategy<Value = Schedule> + use<> {
+    let lines: Vec<_> = kernel
+        .axes
+        .iter()
+        .enumerate()
+        .map(|(i, a)| {
+            levels(kernel, i).prop_map({
+                let axis = a.name.clone();
+                move |levels| AxisLevels { axis: axis.clone(), levels }
+            })
+        })
+        .collect();
+    let at: Vec<String> = kernel.axes.iter().flat_map(|a| [level_name(&a.name), a.name.clone()]).collect();
+    let at = prop::sample::select(at);
+    let fold = prop::sample::select(Fold::ALL.to_vec());
+    let reductions = kernel.axes.iter().filter(|a| a.kind == AxisKind::Reduce).map(|a| a.name.clone());
+    let folds: Vec<_> = reductions.map(|axis| fold.clone().prop_map(move |f| (axis.clone(), f))).collect();
+    let read = kernel.tensors.iter().filter(|t| t.role == Role::In && t.elem == Type::F32).map(|t| t.name.clone());
+    let stage = |tensor: String| {
+        prop::option::weighted(0.15, at.clone())
+            .prop_map(move |at| at.map(|at| Stage { tensor: tensor.clone(), at, place: Place::Workgroup }))
+    };
+    let stages: Vec<_> = read.map(stage).collect();
+    let place = prop::sample::select(Place::ALL.to_vec());
+    let compute = |value: String| {
+        prop::option::weighted(0.2, (at.clone(), place.clone()))
+            .prop_map(move |some| some.map(|(at, place)| Compute { value: value.clone(), at, place }))
+    };
+    let computes: Vec<_> = kernel.lets.iter().map(|l| compute(l.name.clone())).collect();
+    let stored = kernel.tensor_named("w").is_some();
+    let storage = prop::sample::select(Storage::ALL.to_vec()).prop_map(move |s| stored.then(|| ("w".to_string(), s)));
+    let name = kernel.name.clone();
+    let lines = lines.prop_map(|l| l.into_iter().filter(|l| !l.levels.is_empty()).collect::<Vec<_>>()).prop_shuffle();
+    let arrays: Vec<String> =
+        kernel.axes.iter().filter(|a| a.kind == AxisKind::Array).map(|a| a.name.clone()).collect();
+    (lines, folds, stages, computes, storage).prop_map(move |(axes, folds, stages, computes, storage)| Schedule {
+        name: "drawn".into(),
+        kernel: name.clone(),
+        axes: arrays.iter().fold(axes, alike),
+        folds,
+        stages: stages.into_iter().flatten().collect(),
+        computes: computes.into_iter().flatten().collect(),
+        stores: storage.into_iter().collect(),
+        ..Schedule::default()
     })
 }
 
-/// A schedule of `rmsnorm`.
-fn norm_schedules() -> impl Strategy<Value = Schedule> {
-    let axes = (levels(true, "to"), levels(false, "jo"), levels(true, "io"));
-    let order = Just(vec!["t", "j", "i"]).prop_shuffle();
-    let compute = prop::sample::select(vec![None, None, Some("t"), Some("i")]);
-    let place = prop::sample::select(vec![Place::Registers, Place::Workgroup]);
-    (axes, order, fold(), compute, place).prop_map(|((t, j, i), order, fold, at, place)| {
-        let mut schedule = Schedule { name: "drawn".into(), kernel: "rmsnorm".into(), ..Schedule::default() };
-        for axis in order {
-            let levels = match axis {
-                "t" => t.clone(),
-                "j" => j.clone(),
-                _ => i.clone(),
-            };
-            if !levels.is_empty() {
-                schedule.axes.push(AxisLevels { axis: axis.into(), levels });
-            }
-        }
-        schedule.folds.push(("j".into(), fold));
-        schedule.computes.extend(at.map(|at| Compute { value: "scale".into(), at: at.into(), place }));
-        schedule
-    })
-}
-
-fn shape(case: &Case) -> Shape {
-    case.extents.iter().fold(Shape::new(), |shape, (name, n)| match name.as_str() {
-        "T" => shape.param(name, n + 1),
-        _ => shape.fixed(name, *n),
-    })
+/// Lists the axis that reads an array field, `c` of `softmax.c`, next to it and with the same levels.
+fn alike(mut axes: Vec<AxisLevels>, array: &String) -> Vec<AxisLevels> {
+    let reader = array.rsplit('.').next().unwrap_or_default();
+    axes.retain(|a| a.axis != reader);
+    if let Some(at) = axes.iter().position(|a| a.axis == *array) {
+        let mut line = axes.remove(at);
+        axes.push(line.clone());
+        line.axis = reader.into();
+        line.levels.iter_mut().for_each(|l| l.name = None);
+        axes.push(line);
+    }
+    axes
 }
 
 /// What became of the schedules.
-#[derive(Default)]
+#[derive(Default, Debug)]
 struct Seen {
     compiled: u32,
     with_lanes: u32,
@@ -115,7 +128,14 @@ struct Seen {
 /// Compiles and runs one schedule.
 fn check(kernel: &Kernel, schedule: &Schedule, case: &Case, seed: u32, seen: &mut Seen) -> Result<(), TestCaseError> {
     let target = Target { subgroups: Some(Subgroups { min: 1, max: 128 }), ..Target::webgpu() };
-    let program = match compile(kernel, schedule, &shape(case), &target) {
+    let shape = case.extents.iter().fold(Shape::new(), |shape, (name, n)| {
+        if family(&kernel.name).run_time.contains(&name.as_str()) {
+            shape.param(name, n + 1)
+        } else {
+            shape.fixed(name, *n)
+        }
+    });
+    let program = match compile(kernel, schedule, &shape, &target) {
         Ok(program) => program,
         Err(CompileError::Schedule { errors, .. }) => {
             prop_assert!(!errors.is_empty(), "a refusal has a reason");
@@ -133,53 +153,67 @@ fn check(kernel: &Kernel, schedule: &Schedule, case: &Case, seed: u32, seen: &mu
     let sizes: &[u32] = if program.shaders[0].subgroups { &[1, 4, 32] } else { &[4] };
     for size in sizes {
         let (got, _) = gates::watch(kernel, &program, case, &inputs, *size, 1e4)
-            .map_err(|e| TestCaseError::fail(format!("{e}\n{schedule}")))?;
+            .map_err(|e| TestCaseError::fail(format!("{e}\nat {case:?}")))?;
         let off = gates::difference(&want, &got);
         // Sums of under 50 terms of at most 1, added in any order.
-        prop_assert!(off <= 2e-5, "off by {off} at subgroup size {size}:\n{schedule}\n{}", program.shaders[0].wgsl);
+        let text = &program.shaders[0].wgsl;
+        prop_assert!(off <= 2e-5, "off by {off} at subgroup size {size}, {case:?}:\n{text}");
     }
     Ok(())
 }
 
-/// The same draws in every run, so that a failure is found again.
-fn runner(cases: u32) -> TestRunner {
+/// Draws `cases` schedules of a kernel and sizes up to `most`; the same in every run, so that a failure is found again.
+fn draw(kernel: &str, cases: u32, most: &[(&str, u32)]) -> Seen {
+    let kernel = kernels::named(kernel).expect("the kernel is in the list").kernel;
+    let family = family(&kernel.name);
+    let sizes: Vec<_> = most.iter().map(|(_, n)| 1..=*n).collect();
+    let seen = RefCell::new(Seen::default());
     let config = Config { cases, failure_persistence: None, ..Config::default() };
-    TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha))
-}
-
-fn extents(sizes: &[(&str, u32)]) -> BTreeMap<String, u32> {
-    sizes.iter().map(|(n, v)| (n.to_string(), *v)).collect()
+    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let done = runner.run(&(schedules(&kernel), sizes, any::<u32>()), |(schedule, sizes, seed)| {
+        let named = |list: &[(&str, u32)]| list.iter().map(|(n, v)| (n.to_string(), *v)).collect::<BTreeMap<_, _>>();
+        let mut case = Case { extents: named(family.base), scalars: named(family.scalars) };
+        for ((name, _), n) in most.iter().zip(sizes) {
+            let scalar = case.scalars.contains_key(*name);
+            if scalar { &mut case.scalars } else { &mut case.extents }.insert(name.to_string(), n);
+        }
+        (family.settle)(&mut case.extents);
+        check(&kernel, &schedule, &case, seed, &mut seen.borrow_mut())
+    });
+    done.unwrap_or_else(|e| panic!("{e}"));
+    let seen = seen.into_inner();
+    println!("{}: {seen:?}", kernel.name);
+    assert!(seen.compiled * 20 > cases && seen.with_lanes * 40 > cases && seen.refused.len() > 3, "{seen:?}");
+    seen
 }
 
 #[test]
 fn any_schedule_of_linear_is_right_or_refused() {
-    let kernel = linear::linear();
-    let seen = RefCell::new(Seen::default());
-    let sizes = (1u32..7, 1u32..20, 1u32..50);
-    let done = runner(600).run(&(schedules(), sizes, any::<u32>()), |(schedule, (t, r, k), seed)| {
-        let case = Case { extents: extents(&[("T", t), ("R", r), ("K", k)]), scalars: BTreeMap::new() };
-        check(&kernel, &schedule, &case, seed, &mut seen.borrow_mut())
-    });
-    done.unwrap_or_else(|e| panic!("{e}"));
-    let seen = seen.into_inner();
-    println!(
-        "compiled {} ({} with lanes, {} with tiles), refused: {:?}",
-        seen.compiled, seen.with_lanes, seen.with_tiles, seen.refused
-    );
-    assert!(seen.compiled > 150 && seen.with_lanes > 100 && seen.with_tiles > 20 && seen.refused.len() > 5);
+    let seen = draw("linear", 600, &[("T", 6), ("R", 19), ("K", 49)]);
+    assert!(seen.with_tiles > 5, "{seen:?}");
 }
 
 #[test]
 fn any_schedule_of_rmsnorm_is_right_or_refused() {
-    let kernel = rmsnorm::rmsnorm();
-    let seen = RefCell::new(Seen::default());
-    let done = runner(400).run(&(norm_schedules(), (1u32..7, 1u32..50), any::<u32>()), |(schedule, (t, d), seed)| {
-        let scalars = extents(&[("eps", 0x3586_37bd)]);
-        let case = Case { extents: extents(&[("T", t), ("D", d)]), scalars };
-        check(&kernel, &schedule, &case, seed, &mut seen.borrow_mut())
-    });
-    done.unwrap_or_else(|e| panic!("{e}"));
-    let seen = seen.into_inner();
-    println!("compiled {} ({} with lanes), refused: {:?}", seen.compiled, seen.with_lanes, seen.refused);
-    assert!(seen.compiled > 50 && seen.with_lanes > 30 && seen.refused.len() > 3);
+    draw("rmsnorm", 400, &[("T", 6), ("D", 49)]);
+}
+
+#[test]
+fn any_schedule_of_softmax_is_right_or_refused() {
+    draw("softmax", 400, &[("R", 6), ("C", 49)]);
+}
+
+#[test]
+fn any_schedule_of_a_fused_kernel_is_right_or_refused() {
+    draw("norm_linear", 400, &[("T", 4), ("R", 9), ("K", 30)]);
+}
+
+#[test]
+fn any_schedule_of_argmax_is_right_or_refused() {
+    draw("argmax", 300, &[("T", 6), ("V", 49), ("limit", 60)]);
+}
+
+#[test]
+fn any_schedule_of_attention_is_right_or_refused() {
+    draw("attention", 400, &[("T", 3), ("G", 2), ("D", 9), ("pos", 20)]);
 }

@@ -1,14 +1,14 @@
 //! Tiles: elements of a tensor, or values of a `let`, that all invocations bring to workgroup memory together.
 
 use super::axes::{Bound, Mask};
-use super::build::{add, div, lt, min, mul, rem, scalar, sub, u};
+use super::build::{add, bin, div, lt, min, mul, rem, scalar, sub, u};
 use super::load::{loaded, plain_axis};
 use super::{Env, Key, Lower};
 use crate::apply::{TileOf, TilePlan};
 use crate::error::ScheduleError;
 use crate::loops::{Expr, Kind, Stmt};
 use std::collections::HashMap;
-use tilewright_dsl::ir::{self, AxisId, ExprId, TensorId, Type};
+use tilewright_dsl::ir::{self, AxisId, Binary, ExprId, TensorId, Type};
 use tilewright_dsl::schedule::{LevelKind, Place, Storage};
 
 /// A tile that is filled at this point of the walk.
@@ -156,7 +156,12 @@ impl Lower<'_> {
                 let offset = u(env.get(&axis).copied().unwrap_or(0));
                 add(steps.get(inner..).unwrap_or(&[]).iter().cloned().fold(u(0), add), offset)
             }
-            Some(_) => sub(self.axis_value(axis, env), dim.outside.clone()),
+            Some(_) => {
+                // A clamped value may lie before a tile that begins behind the axis' end.
+                let value = self.axis_value(axis, env);
+                let value = if dim.clamped { bin(Binary::Max, value, dim.outside.clone()) } else { value };
+                sub(value, dim.outside.clone())
+            }
             None => sub(self.axis_value(axis, env), self.bound(axis).lo),
         }
     }

@@ -14,6 +14,7 @@ use std::ops::Range;
 
 use tilewright_codegen::target::Target;
 use tilewright_dsl::schedule::{Schedule, Storage};
+use tilewright_runtime::plan::Counters;
 use tilewright_runtime::{AdapterChoice, Device, Profile, Read, TargetSpec};
 
 use crate::checkpoint::{EMBEDDING, HEAD, WeightSource};
@@ -280,6 +281,11 @@ impl Engine {
     /// What is known of the loaded model.
     pub fn info(&self) -> &EngineInfo {
         &self.info
+    }
+
+    /// What the last step of one position really did, where a device runs it.
+    pub fn counted(&self) -> Option<Counters> {
+        self.machine.counted()
     }
 
     /// Times so far, if they are taken.

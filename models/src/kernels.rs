@@ -21,6 +21,7 @@ pub mod rope;
 pub mod silu;
 pub mod softmax;
 
+use tilewright_codegen::shape::Shape;
 use tilewright_dsl::ir::Kernel;
 use tilewright_dsl::schedule::Schedule;
 
@@ -30,11 +31,13 @@ pub struct Entry {
     pub kernel: Kernel,
     /// How it may run, the plainest first.
     pub schedules: Vec<Schedule>,
+    /// Extents of a decode step of Qwen2.5-0.5B, for whoever wants to see a shader.
+    pub shape: Shape,
 }
 
 /// Every kernel, in the order in which a forward pass meets them.
 pub fn all() -> Vec<Entry> {
-    let entry = |kernel: Kernel, schedules: Vec<Schedule>| Entry { kernel, schedules };
+    let entry = |kernel: Kernel, schedules: Vec<Schedule>| Entry { shape: typical(&kernel), kernel, schedules };
     let mut entries = vec![
         entry(embedding::embedding(), vec![embedding::naive()]),
         entry(rmsnorm::rmsnorm(), vec![rmsnorm::naive(), rmsnorm::row(), rmsnorm::wide(), rmsnorm::subgroup()]),
@@ -53,7 +56,10 @@ pub fn all() -> Vec<Entry> {
         entry(bias::bias(), vec![bias::naive()]),
         entry(rope::rope(), vec![rope::naive()]),
         entry(kv_append::kv_append(), vec![kv_append::naive()]),
-        entry(attention_stats::attention_stats(), vec![attention_stats::naive(), attention_stats::positions()]),
+        entry(
+            attention_stats::attention_stats(),
+            vec![attention_stats::naive(), attention_stats::positions(), attention_stats::subgroup()],
+        ),
         entry(attention_values::attention_values(), vec![attention_values::naive(), attention_values::columns()]),
         entry(
             attention::attention(),
@@ -61,6 +67,8 @@ pub fn all() -> Vec<Entry> {
                 attention::naive(),
                 attention::columns(),
                 attention::columns_wide(),
+                attention::grouped(),
+                attention::grouped_wide(),
                 attention::tree(),
                 attention::subgroup(),
             ],
@@ -74,6 +82,22 @@ pub fn all() -> Vec<Entry> {
     let schedules = vec![norm_linear::coalesced(), norm_linear::row(), norm_linear::row_subgroup()];
     entries.extend(norm_linear::norm_linear().map(|kernel| entry(kernel, schedules)));
     entries
+}
+
+/// Extents of a decode step of Qwen2.5-0.5B: heads where the kernel has heads, rows elsewhere.
+fn typical(kernel: &Kernel) -> Shape {
+    let heads = kernel.extents.iter().any(|e| e == "H" || e == "G");
+    let extent = |name: &str| match name {
+        "T" => 1,
+        "V" => 151_936,
+        "H" => 14,
+        "G" => 2,
+        "D" if heads => 64,
+        "F" => 32,
+        "P" => 4096,
+        _ => 896,
+    };
+    kernel.extents.iter().fold(Shape::new(), |shape, name| shape.fixed(name, extent(name)))
 }
 
 /// The kernel of that name, with its schedules.

@@ -1,59 +1,70 @@
-//! Every schedule of every kernel compiles, for decode and for prefill, wherever the device has what it names.
+//! Every schedule of every kernel applies, for one position and for many, wherever the device has what it names.
 
-use tilewright_codegen::compile;
+use tilewright_codegen::error::ScheduleError;
 use tilewright_codegen::shape::Shape;
 use tilewright_codegen::target::Target;
+use tilewright_codegen::{CompileError, compile};
+use tilewright_dsl::ir::Kernel;
+use tilewright_dsl::schedule::{Fold, Schedule};
 use tilewright_models::kernels;
 
-/// Extents of a decode step (T = 1) or of a prefill chunk.
-fn shape(prefill: bool, head_dim: u32) -> Shape {
-    let (h, g) = (7, 1);
-    let shape = Shape::new()
-        .fixed("V", 333)
-        .fixed("K", 100)
-        .fixed("R", 132)
-        .fixed("H", h)
-        .fixed("G", g)
-        .fixed("D", head_dim)
-        .fixed("F", head_dim / 2)
-        .fixed("P", 256);
-    if prefill { shape.param("T", 64) } else { shape.fixed("T", 1) }
+/// Extents that no tile divides, with seven query heads a key-value head.
+fn shape(kernel: &Kernel, prefill: bool, head_dim: u32) -> Shape {
+    kernel.extents.iter().fold(Shape::new(), |shape, name| match name.as_str() {
+        "T" if prefill => shape.param("T", 64),
+        "T" | "G" => shape.fixed(name, 1),
+        "H" => shape.fixed(name, 7),
+        "D" => shape.fixed(name, head_dim),
+        "F" => shape.fixed(name, head_dim / 2),
+        _ => shape.fixed(name, 101),
+    })
+}
+
+fn uses_subgroups(schedule: &Schedule) -> bool {
+    schedule.folds.iter().any(|(_, fold)| *fold == Fold::Subgroup)
+}
+
+/// Columns of a head that a schedule of `attention` covers.
+fn columns(schedule: &Schedule) -> u32 {
+    let levels = schedule.levels("softmax.c");
+    levels.map_or(u32::MAX, |levels| levels.iter().filter_map(|l| l.size).product())
 }
 
 #[test]
-fn all_schedules_compile() {
-    let mut subgroups = 0;
+fn all_schedules_apply_where_they_can() {
     for entry in kernels::all() {
         for schedule in &entry.schedules {
-            for prefill in [false, true] {
-                for head_dim in [32, 48, 64, 128] {
-                    let narrow = schedule
-                        .levels("softmax.c")
-                        .is_some_and(|l| l.iter().filter_map(|l| l.size).product::<u32>() < head_dim);
-                    if narrow {
-                        continue;
-                    }
-                    let shape = shape(prefill, head_dim);
-                    let name = format!("{} {} {shape}", entry.kernel.name, schedule.name);
-                    let program = compile(&entry.kernel, schedule, &shape, &Target::webgpu_subgroups());
-                    let program = match program {
-                        Ok(p) => p,
-                        Err(e) => {
-                            println!("{name}: {e}");
-                            continue;
-                        }
-                    };
-                    println!(
-                        "{name}: {} lanes, {} lines",
-                        program.shaders[0].loops.workgroup,
-                        program.shaders[0].wgsl.lines().count()
+            for (prefill, head_dim) in [(false, 32), (false, 64), (false, 128), (true, 32), (true, 48), (true, 128)] {
+                let shape = shape(&entry.kernel, prefill, head_dim);
+                let name = format!("{} [{}] {shape}", entry.kernel.name, schedule.name);
+                let plain = compile(&entry.kernel, schedule, &shape, &Target::webgpu());
+                let rich = compile(&entry.kernel, schedule, &shape, &Target::webgpu_subgroups());
+                if columns(schedule) < head_dim {
+                    let refused = |e: &ScheduleError| matches!(e, ScheduleError::NotCovered { .. });
+                    assert!(
+                        matches!(&rich, Err(CompileError::Schedule { errors, .. }) if errors.iter().any(refused)),
+                        "{name}"
                     );
-                    if program.shaders.iter().any(|s| s.subgroups) {
-                        subgroups += 1;
+                    continue;
+                }
+                let program = rich.unwrap_or_else(|e| panic!("{name}: {e}"));
+                assert_eq!(program.shaders.iter().any(|s| s.subgroups), uses_subgroups(schedule), "{name}");
+                let refused = |e: &ScheduleError| matches!(e, ScheduleError::NoSubgroups { .. });
+                match plain {
+                    Ok(_) => assert!(!uses_subgroups(schedule), "{name}"),
+                    Err(CompileError::Schedule { errors, .. }) => {
+                        assert!(errors.iter().all(refused), "{name}: {errors:?}")
                     }
+                    Err(bug) => panic!("{name}: {bug}"),
                 }
             }
         }
     }
-    assert!(subgroups > 0);
+}
+
+#[test]
+fn the_heavy_kernels_have_four_schedules() {
+    for name in ["linear", "rmsnorm", "attention", "argmax"] {
+        assert!(kernels::named(name).is_some_and(|e| e.schedules.len() >= 4), "{name}");
+    }
 }

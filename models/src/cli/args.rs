@@ -3,17 +3,19 @@
 //! The rule: whatever can be judged without a file or a device is judged here, so that it ends with exit code 2 before
 //! anything is opened. Absent: defaults that a model's own files set.
 
+mod values;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
-use tilewright_codegen::shape::Extent;
 use tilewright_runtime::{AdapterChoice, TargetSpec};
 
 use crate::checkpoint::Dtype;
 use crate::engine::{Backend, TierChoice};
 use crate::synth::PRESETS;
-use crate::tiers;
+pub use values::{Ids, ShapeArg, TierList};
+use values::{adapter, ids, shape, target, tier, tier_list};
 
 const OVERVIEW: &str = "\
 Examples:
@@ -323,8 +325,12 @@ pub struct SynthArgs {
 /// `shaders`.
 #[derive(Debug, Subcommand)]
 pub enum ShadersCommand {
-    /// Every kernel with its extents and its schedules
-    List,
+    /// Every kernel with its extents, axes, tensors and schedules; of one kernel, its schedules' text
+    List {
+        /// The kernel whose schedules are printed, as a file for --schedules would have them
+        #[arg(value_name = "KERNEL")]
+        kernel: Option<String>,
+    },
     /// The text that a kernel becomes by a schedule
     #[command(after_help = "Examples:\n  tilewright shaders show linear\n  tilewright shaders show linear --schedule \
         coalesced --shape r=4864,k=896 --target loops\n  tilewright shaders show linear --schedules mine.txt --schedule mine")]
@@ -425,93 +431,6 @@ pub enum TextArg {
     Loops,
 }
 
-/// Token ids.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ids(pub Vec<u32>);
-
-/// Tier numbers, ascending.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TierList(pub Vec<usize>);
-
-/// Extents by name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ShapeArg(pub Vec<(String, Extent)>);
-
-fn adapter(text: &str) -> Result<AdapterChoice, String> {
-    text.parse().map_err(|e| match e {})
-}
-
-fn target(text: &str) -> Result<TargetSpec, String> {
-    TargetSpec::read(text).map_err(|e| e.to_string())
-}
-
-fn ids(text: &str) -> Result<Ids, String> {
-    let one = |part: &str| {
-        let part = part.trim();
-        part.parse::<u32>().map_err(|_| format!("`{part}` is not a token id; expected whole numbers such as 1,2,3"))
-    };
-    text.split(',').map(one).collect::<Result<_, _>>().map(Ids)
-}
-
-fn tier_number(text: &str) -> Result<usize, String> {
-    let last = tiers::count() - 1;
-    match text.trim().parse::<usize>() {
-        Ok(number) if number <= last => Ok(number),
-        _ => Err(format!("there is no tier `{text}`; expected a number from 0 to {last}")),
-    }
-}
-
-fn tier(text: &str) -> Result<TierChoice, String> {
-    match text {
-        "auto" => Ok(TierChoice::Auto),
-        _ => tier_number(text).map(TierChoice::Number).map_err(|e| format!("{e}, or `auto`")),
-    }
-}
-
-fn tier_list(text: &str) -> Result<TierList, String> {
-    if text == "all" {
-        return Ok(TierList((0..tiers::count()).collect()));
-    }
-    let mut all = Vec::new();
-    for part in text.split(',') {
-        match part.split_once("..") {
-            Some((first, last)) => {
-                let (first, last) = (tier_number(first)?, tier_number(last.trim_start_matches('='))?);
-                if first > last {
-                    return Err(format!("the range `{part}` is empty; expected the lower tier first"));
-                }
-                all.extend(first..=last);
-            }
-            None => all.push(tier_number(part)?),
-        }
-    }
-    all.sort_unstable();
-    all.dedup();
-    Ok(TierList(all))
-}
-
-fn shape(text: &str) -> Result<ShapeArg, String> {
-    let mut extents: Vec<(String, Extent)> = Vec::new();
-    for item in text.split(',').map(str::trim).filter(|item| !item.is_empty()) {
-        let (name, extent) = extent(item).ok_or_else(|| {
-            format!("`{item}` is not an extent; expected NAME=NUMBER or NAME<=NUMBER with a number over 0")
-        })?;
-        if extents.iter().any(|(known, _)| known.eq_ignore_ascii_case(name)) {
-            return Err(format!("`{name}` is given twice"));
-        }
-        extents.push((name.to_string(), extent));
-    }
-    Ok(ShapeArg(extents))
-}
-
-fn extent(item: &str) -> Option<(&str, Extent)> {
-    let number = |n: &str| n.trim().parse::<u32>().ok().filter(|n| *n > 0);
-    match item.split_once("<=") {
-        Some((name, n)) => Some((name.trim(), Extent::Param { capacity: number(n)? })),
-        None => item.split_once('=').and_then(|(name, n)| Some((name.trim(), Extent::Fixed(number(n)?)))),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -520,36 +439,5 @@ mod tests {
     #[test]
     fn the_definition_is_sound() {
         Args::command().debug_assert();
-    }
-
-    #[test]
-    fn lists_of_tiers() {
-        assert_eq!(tier_list("0..3"), Ok(TierList(vec![0, 1, 2, 3])), "both ends");
-        assert_eq!(tier_list("0..=3"), tier_list("0..3"));
-        assert_eq!(tier_list("3,0,3"), Ok(TierList(vec![0, 3])), "in order, each once");
-        assert_eq!(tier_list("all").unwrap().0.len(), tiers::count());
-        for wrong in ["9", "0..9", "3..1", "", "x", "-1"] {
-            assert!(tier_list(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn extents() {
-        let (r, t) = (Extent::Fixed(896), Extent::Param { capacity: 64 });
-        assert_eq!(shape("r=896, T <= 64").unwrap().0, [("r".into(), r), ("T".into(), t)]);
-        assert_eq!(shape("").unwrap().0, []);
-        for (wrong, says) in
-            [("r", "NAME=NUMBER"), ("r=0", "over 0"), ("r=x", "NAME=NUMBER"), ("r<=0", "over 0"), ("r=1,R=2", "twice")]
-        {
-            assert!(shape(wrong).unwrap_err().contains(says), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn token_ids() {
-        assert_eq!(ids("1, 2,3"), Ok(Ids(vec![1, 2, 3])));
-        for wrong in ["", "1,,2", "-1", "1;2", "4294967296"] {
-            assert!(ids(wrong).unwrap_err().contains("not a token id"), "{wrong}");
-        }
     }
 }

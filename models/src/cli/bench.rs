@@ -23,12 +23,17 @@ const LONG: usize = 1024;
 
 /// Runs the command.
 pub fn run(args: &BenchArgs) -> Result<(), CliError> {
-    if let Some(path) = args.report.as_ref().filter(|path| path.exists() && !args.force) {
-        return Err(CliError::Exists { flag: "--report", path: path.clone() });
+    if let Some(path) = &args.report {
+        if path.exists() && !args.force {
+            return Err(CliError::Exists { flag: "--report", path: path.clone() });
+        }
+        output::check_parent(path)?;
     }
     let folder = Folder::open(&args.model)?;
     let (short, generate) = (args.prompt_tokens as usize, args.generate as usize);
-    let room = folder.context(args.engine.context, short + generate, 0)?;
+    let room = folder.room(args.engine.context)?;
+    let check = |prompt: usize| folder.context(args.engine.context, "prompt and --generate are", prompt + generate, 0);
+    check(short)?;
     let weights = folder.weights()?;
     let device = match args.engine.backend {
         BackendArg::Wgpu => Some(Device::measure(&args.engine.device)?),
@@ -47,9 +52,8 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     output::out(&text)?;
 
     if let Some(path) = &args.report {
-        let longest = args.engine.context.map_or(folder.config.context(), |_| room) - generate;
-        let long = args.long_prompt_tokens.map_or(longest.min(LONG).max(short), |n| n as usize);
-        folder.context(args.engine.context, long + generate, 0)?;
+        let long = args.long_prompt_tokens.map_or((room - generate).min(LONG).max(short), |n| n as usize);
+        check(long)?;
         let far = Bench { prompt: long, ..bench };
         let far_rows = far.run(device.as_ref())?;
         let text = report::markdown([(&bench, &rows), (&far, &far_rows)], device.as_ref());

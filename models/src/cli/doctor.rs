@@ -153,7 +153,7 @@ fn model(args: &DoctorArgs, target: &Target, findings: &mut Findings) -> Result<
     })?;
 
     let folder = Folder { dir, config };
-    let Some(context) = findings.check(folder.context(args.context, 0, usize::MAX >> 1), |_| String::new())? else {
+    let Some(context) = findings.check(folder.room(args.context), |_| String::new())? else {
         return Ok(());
     };
     let options = EngineOptions {
@@ -169,7 +169,8 @@ fn model(args: &DoctorArgs, target: &Target, findings: &mut Findings) -> Result<
     };
     output::out(&format!("\nplan on {} with a context of {context}\n", target.name))?;
     let plan = findings.check(Engine::plan(&folder.config, target, &options), |plan| {
-        format!("tier {} ({})\n  {}", plan.tier, plan.tier_name, plan.memory.replace('\n', "\n  "))
+        let best = if plan.notes.is_empty() { ": the best there is" } else { "" };
+        format!("tier {} ({}){best}\n  {}", plan.tier, plan.tier_name, plan.memory.replace('\n', "\n  "))
     })?;
     for note in plan.iter().flat_map(|plan| &plan.notes) {
         output::out(&format!("  note: {note}\n"))?;

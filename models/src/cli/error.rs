@@ -38,19 +38,28 @@ pub enum CliError {
     #[error(transparent)]
     Compile(#[from] CompileError),
 
-    /// The prompt does not fit.
-    #[error(
-        "the prompt has {found} tokens, and the context has room for {context}{because}\n  = help: shorten the prompt{help}"
-    )]
-    PromptTooLong {
-        /// Tokens of the prompt.
-        found: usize,
+    /// Tokens that do not fit.
+    #[error("{what} {count} tokens, and the context has room for {room} ({because})\n  = help: use fewer, {help}")]
+    TooLong {
+        /// Whose tokens.
+        what: &'static str,
+        /// How many.
+        count: usize,
         /// Positions.
-        context: usize,
+        room: usize,
         /// What set the context.
         because: &'static str,
         /// What else to do.
         help: &'static str,
+    },
+
+    /// The cache does not fit the device.
+    #[error("a context of {context} positions does not fit this device\n  = help: use a smaller --context")]
+    Cache {
+        /// Positions.
+        context: u32,
+        /// What the device says.
+        source: Box<ModelError>,
     },
 
     /// `--context` over the model's own.

@@ -27,7 +27,7 @@ pub fn run(args: &GenerateArgs) -> Result<(), CliError> {
     let folder = Folder::open(&args.model)?;
     let sampling = sampling(args, SamplingParams::from_defaults(&folder.config.generation, seed));
     let prompt = Prompt::of(args, &folder)?;
-    let context = folder.context(args.engine.context, prompt.ids.len(), args.max_tokens as usize)?;
+    let context = folder.context(args.engine.context, "the prompt has", prompt.ids.len(), args.max_tokens as usize)?;
 
     let limit = prompt.tokenizer.as_ref().map_or(folder.config.vocab_size, Tokenizer::entries);
     let mut options = model::options(&args.engine, args.tier.tier, context)?;
@@ -215,7 +215,7 @@ fn settings(s: &SamplingParams) -> String {
     if s.is_plain_argmax() {
         return format!("greedy; seed {} (unused)", s.seed);
     }
-    let penalty = format!("repetition penalty {}; the logits of each token are read back", s.repetition_penalty);
+    let penalty = format!("repetition penalty {}", s.repetition_penalty);
     if s.temperature == 0.0 {
         return format!("greedy, {penalty}; seed {} (unused)", s.seed);
     }

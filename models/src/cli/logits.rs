@@ -1,5 +1,6 @@
 //! `logits`: token ids in, a safetensors file out.
 
+use std::io;
 use std::path::Path;
 
 use safetensors::{Dtype, View};
@@ -15,9 +16,9 @@ pub fn run(args: &LogitsArgs) -> Result<(), CliError> {
     let folder = Folder::open(&args.model)?;
     folder.check_ids(&args.ids)?;
     let ids = &args.ids.0;
-    let context = folder.context(args.engine.context, ids.len(), 0)?;
+    let context = folder.context(args.engine.context, "the prompt has", ids.len(), 0)?;
     let options = model::options(&args.engine, args.tier.tier, context)?;
-    check_parent(&args.output)?;
+    output::check_parent(&args.output)?;
     let mut loaded = folder.load(&options)?;
     if args.verbose {
         super::generate::describe(&loaded);
@@ -37,17 +38,7 @@ pub fn run(args: &LogitsArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The folder of the file to write must be there before minutes are spent on its contents.
-fn check_parent(path: &Path) -> Result<(), CliError> {
-    let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    match std::fs::metadata(parent) {
-        Ok(found) if found.is_dir() => Ok(()),
-        Ok(_) => Err(write_error(path, std::io::Error::other(format!("{} is not a folder", parent.display())))),
-        Err(source) => Err(write_error(path, source)),
-    }
-}
-
-fn write_error(path: &Path, source: std::io::Error) -> CliError {
+fn write_error(path: &Path, source: io::Error) -> CliError {
     CliError::Write { path: path.into(), source }
 }
 
@@ -55,7 +46,7 @@ fn write(path: &Path, shape: Vec<usize>, values: &[f32]) -> Result<(), CliError>
     let bytes: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
     let tensor = Tensor { shape, bytes };
     let file = safetensors::serialize([("logits", &tensor)], None)
-        .map_err(|e| write_error(path, std::io::Error::other(e.to_string())))?;
+        .map_err(|e| write_error(path, io::Error::other(e.to_string())))?;
     std::fs::write(path, file).map_err(|source| write_error(path, source))
 }
 

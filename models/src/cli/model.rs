@@ -6,7 +6,10 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use tilewright_codegen::CompileError;
+use tilewright_codegen::error::ScheduleError;
 use tilewright_dsl::schedule::{Schedule, parse_file};
+use tilewright_runtime::RuntimeError;
 
 use super::args::{EngineArgs, Ids, ModelArgs};
 use super::error::CliError;
@@ -15,6 +18,7 @@ use crate::bundled::bundled_dir;
 use crate::checkpoint::Checkpoint;
 use crate::config::Config;
 use crate::engine::{Engine, EngineOptions, TierChoice};
+use crate::error::ModelError;
 
 /// A model folder whose configuration has been read.
 pub struct Folder {
@@ -49,21 +53,36 @@ impl Folder {
         }
     }
 
-    /// Positions for a prompt and what follows it: `--context`, or as many as are needed and the model has.
-    pub fn context(&self, asked: Option<u32>, prompt: usize, more: usize) -> Result<usize, CliError> {
+    /// Positions that there may be: `--context`, or the model's own.
+    pub fn room(&self, asked: Option<u32>) -> Result<usize, CliError> {
         let most = self.config.context();
-        if let Some(found) = asked.filter(|n| *n as usize > most) {
-            return Err(CliError::ContextTooLong { found, most, path: self.config_path() });
+        match asked {
+            Some(found) if found as usize > most => {
+                Err(CliError::ContextTooLong { found, most, path: self.config_path() })
+            }
+            Some(n) => Ok(n as usize),
+            None => Ok(most),
         }
-        let context = asked.map_or(most, |n| n as usize);
-        if prompt > context {
+    }
+
+    /// Positions for `count` tokens of `what` and at most `more` after them: `--context`, or as many as are needed and the
+    /// model has.
+    pub fn context(
+        &self,
+        asked: Option<u32>,
+        what: &'static str,
+        count: usize,
+        more: usize,
+    ) -> Result<usize, CliError> {
+        let room = self.room(asked)?;
+        if count > room {
             let (because, help) = match asked {
-                Some(_) => (" (--context)", ", or raise --context"),
-                None => (" (the model's own)", ", or use a model with a longer context"),
+                Some(_) => ("--context", "or raise --context"),
+                None => ("the model's own", "or use a model with a longer context"),
             };
-            return Err(CliError::PromptTooLong { found: prompt, context, because, help });
+            return Err(CliError::TooLong { what, count, room, because, help });
         }
-        Ok(if asked.is_some() { context } else { context.min(prompt + more) })
+        Ok(if asked.is_some() { room } else { room.min(count + more) })
     }
 
     /// Maps and checks the weights, says what is odd about them, and loads them by `options`.
@@ -84,7 +103,24 @@ impl Folder {
     /// Loads mapped weights by `options`.
     pub fn load_from(&self, weights: &Checkpoint, options: &EngineOptions) -> Result<Engine, CliError> {
         let progress = Progress::new("loading");
-        Ok(Engine::load(&self.config, weights, options, &mut |done, total| progress.set(done, total))?)
+        let loaded = Engine::load(&self.config, weights, options, &mut |done, total| progress.set(done, total));
+        loaded.map_err(|error| match options.context {
+            Some(context) if cache_too_large(&error) => CliError::Cache { context, source: Box::new(error) },
+            _ => error.into(),
+        })
+    }
+}
+
+/// Whether the key-value cache, which grows with the context, is what the device has no room for.
+fn cache_too_large(error: &ModelError) -> bool {
+    match error {
+        ModelError::Compile(CompileError::Schedule { errors, .. }) => {
+            errors.iter().any(|e| matches!(e, ScheduleError::BindingTooLarge { tensor, .. } if tensor == "cache"))
+        }
+        ModelError::Runtime(RuntimeError::BufferTooLarge { name, .. } | RuntimeError::OutOfMemory { name, .. }) => {
+            name.contains("cache")
+        }
+        _ => false,
     }
 }
 

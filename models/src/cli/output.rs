@@ -4,6 +4,7 @@
 //! terminal, and `NO_COLOR` turns colours off.
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -41,6 +42,17 @@ pub fn labelled(label: &str, colour: &str, text: &str) {
 fn colours() -> bool {
     let set = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty());
     io::stderr().is_terminal() && set("NO_COLOR").is_none() && set("TERM").is_none_or(|t| t != "dumb")
+}
+
+/// The folder of a file to be written must be there before minutes are spent on the file's contents.
+pub fn check_parent(path: &Path) -> Result<(), CliError> {
+    let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let refused = match std::fs::metadata(parent) {
+        Ok(found) if found.is_dir() => return Ok(()),
+        Ok(_) => io::Error::other(format!("{} is not a folder", parent.display())),
+        Err(error) => error,
+    };
+    Err(CliError::Write { path: path.into(), source: refused })
 }
 
 /// A bar of bytes on stderr, invisible where that is no terminal.

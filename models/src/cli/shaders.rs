@@ -14,28 +14,45 @@ use super::args::{ShadersCommand, ShapeArg, ShowArgs, TextArg};
 use super::error::CliError;
 use super::names::suggest;
 use super::{model, output};
-use crate::config::Config;
-use crate::kernels;
-use crate::synth::preset;
+use crate::kernels::{self, Entry};
 
 /// Runs the command.
 pub fn run(args: &ShadersCommand) -> Result<(), CliError> {
     match args {
-        ShadersCommand::List => list(),
+        ShadersCommand::List { kernel: None } => list(),
+        ShadersCommand::List { kernel: Some(name) } => list_one(name),
         ShadersCommand::Show(args) => show(args),
     }
 }
 
 fn list() -> Result<(), CliError> {
     let mut out = String::new();
-    for entry in kernels::all() {
-        let Kernel { name, extents, doc, .. } = &entry.kernel;
-        out += &format!("{name} [{}]  {}\n", extents.join(", "), doc.trim().lines().next().unwrap_or_default());
-        for schedule in with_empty(&entry.kernel, entry.schedules) {
-            out += &format!("  {}\n", schedule.name);
+    for Entry { kernel, schedules, .. } in kernels::all() {
+        let axes: Vec<&str> = kernel.axes.iter().map(|a| a.name.as_str()).collect();
+        let tensors: Vec<&str> = kernel.tensors.iter().map(|t| t.name.as_str()).collect();
+        let schedules = with_empty(&kernel, schedules);
+        let schedules: Vec<&str> = schedules.iter().map(|s| s.name.as_str()).collect();
+        out += &format!("{}  {}\n", kernel.name, kernel.doc.trim().lines().next().unwrap_or_default());
+        for (what, names) in [("axes", axes), ("tensors", tensors), ("schedules", schedules)] {
+            out += &format!("  {what} {}\n", names.join(", "));
         }
+        out += &format!("  extents {}\n", kernel.extents.join(", "));
     }
     output::out(&out)
+}
+
+/// The schedules of one kernel as text that reads back.
+fn list_one(name: &str) -> Result<(), CliError> {
+    let texts: Vec<String> = entry(name)?.schedules.iter().map(|s| format!("{}\n", s.to_string().trim_end())).collect();
+    output::out(&texts.join("\n"))
+}
+
+/// The kernel of that name.
+fn entry(name: &str) -> Result<Entry, CliError> {
+    kernels::named(name).ok_or_else(|| {
+        let names: Vec<String> = kernels::all().into_iter().map(|e| e.kernel.name).collect();
+        CliError::usage(format!("there is no kernel `{name}`"), suggest(name, &names))
+    })
 }
 
 /// The empty schedule, which every kernel has, and the others.
@@ -45,13 +62,8 @@ fn with_empty(kernel: &Kernel, schedules: Vec<Schedule>) -> Vec<Schedule> {
 }
 
 fn show(args: &ShowArgs) -> Result<(), CliError> {
-    let all = kernels::all();
-    let names: Vec<String> = all.iter().map(|e| e.kernel.name.clone()).collect();
-    let entry = all.into_iter().find(|e| e.kernel.name == args.kernel).ok_or_else(|| {
-        CliError::usage(format!("there is no kernel `{}`", args.kernel), suggest(&args.kernel, &names))
-    })?;
-    let kernel = entry.kernel;
-    let mut schedules = with_empty(&kernel, entry.schedules);
+    let Entry { kernel, schedules, shape: typical } = entry(&args.kernel)?;
+    let mut schedules = with_empty(&kernel, schedules);
     // A file's schedule goes before one of the same name.
     schedules
         .splice(0..0, model::schedules(args.schedules.as_deref())?.into_iter().filter(|s| s.kernel == kernel.name));
@@ -61,7 +73,7 @@ fn show(args: &ShowArgs) -> Result<(), CliError> {
         CliError::usage(message, suggest(&args.schedule, &names))
     })?;
 
-    let shape = shape(&args.shape, &kernel, &preset("qwen2.5-0.5b")?)?;
+    let shape = shape(&args.shape, &kernel, typical)?;
     let program = compile(&kernel, schedule, &shape, &Target::webgpu_subgroups())?;
     let texts: Vec<String> = program
         .shaders
@@ -75,26 +87,8 @@ fn show(args: &ShowArgs) -> Result<(), CliError> {
     output::out(&texts.join("\n"))
 }
 
-/// Positions of the cache in a default shape.
-const POSITIONS: u32 = 4096;
-
-/// The kernel's extents in a decode step of `config`, with those of `--shape` in their places.
-fn shape(asked: &ShapeArg, kernel: &Kernel, config: &Config) -> Result<Shape, CliError> {
-    let heads = kernel.extents.iter().any(|e| e == "H" || e == "G");
-    let mut shape = Shape::new();
-    for name in &kernel.extents {
-        let n = match name.as_str() {
-            "T" => 1,
-            "V" => config.vocab_size as u32,
-            "H" => config.num_attention_heads as u32,
-            "G" => config.num_key_value_heads as u32,
-            "P" => POSITIONS,
-            "F" => config.head_dim as u32 / 2,
-            "D" if heads => config.head_dim as u32,
-            _ => config.hidden_size as u32,
-        };
-        shape = shape.fixed(name, n);
-    }
+/// The kernel's typical extents, with those of `--shape` in their places.
+fn shape(asked: &ShapeArg, kernel: &Kernel, mut shape: Shape) -> Result<Shape, CliError> {
     for (asked, extent) in &asked.0 {
         let name = kernel.extents.iter().find(|name| name.eq_ignore_ascii_case(asked)).ok_or_else(|| {
             let message = format!("--shape names `{asked}`, which is no extent of kernel `{}`", kernel.name);

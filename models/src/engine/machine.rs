@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use tilewright_runtime::plan::Counters;
 use tilewright_runtime::{
     BufferDecl, BufferId, Buffers, Device, Executor, Graph, Params, Profile, Read, copy_bandwidth,
 };
@@ -19,7 +20,7 @@ pub enum Machine {
     /// On a device.
     Gpu(Box<Gpu>),
     /// On the processor, statement by statement.
-    Cpu(Interpreter),
+    Cpu(Box<Interpreter>),
 }
 
 /// A device with a plan's buffers and graphs.
@@ -51,7 +52,7 @@ impl Machine {
     pub fn new(device: Option<&Device>, plan: &Plan, profile: bool) -> Result<Self, ModelError> {
         Ok(match device {
             Some(device) => Machine::Gpu(Box::new(Gpu::new(device.clone(), plan, profile)?)),
-            None => Machine::Cpu(Interpreter::new(plan.graphs.clone())),
+            None => Machine::Cpu(Box::new(Interpreter::new(plan.graphs.clone()))),
         })
     }
 
@@ -125,6 +126,14 @@ impl Machine {
                 Ok(())
             }
             Machine::Cpu(cpu) => cpu.run(&graph, params),
+        }
+    }
+
+    /// What the last decode step did.
+    pub fn counted(&self) -> Option<Counters> {
+        match self {
+            Machine::Gpu(gpu) => Some(gpu.stages[Stage::Decode as usize].counted()),
+            Machine::Cpu(_) => None,
         }
     }
 

@@ -39,3 +39,11 @@ schedule! {
         d: serial, vector(4);
     }
 }
+
+schedule! {
+    /// The same, folded by subgroup operations.
+    pub subgroup for attention_stats from positions {
+        fold i: subgroup;
+        fold j: subgroup;
+    }
+}

@@ -1,4 +1,13 @@
-//! The model against transformers' goldens, on an adapter: every tier, every stage, every variant.
+//! The model against transformers' goldens, on an adapter: every tier, every stage, every variant; and what a plan says before
+//! anything runs.
 
+mod errors;
+mod formula;
 mod goldens;
+mod limits;
+mod plans;
+mod rule;
+mod schedules;
+mod stages;
 mod tiers;
+mod variants;

@@ -86,8 +86,7 @@ pub fn judge(step: usize, reference: &[Vec<f32>], logits: &[Vec<f32>], theirs: u
                 ));
             }
         }
-        // Written so that a NaN fails.
-        if !(share <= TOLERANCE) {
+        if share.is_nan() || share > TOLERANCE {
             return broken(format!(
                 "a logit after token {} is off by {share:.1e} of the largest; expected at most {TOLERANCE:.1e}",
                 step + n

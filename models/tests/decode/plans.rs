@@ -1,0 +1,94 @@
+//! Plans as data: what a tier costs, read before anything runs.
+
+use std::fmt::Write;
+
+use tilewright_codegen::target::Target;
+use tilewright_models::config::Config;
+use tilewright_models::engine::{Engine, EngineOptions, PlanReport};
+use tilewright_models::tiers;
+
+use crate::goldens::{golden, tier, tiny};
+
+fn plan(config: &Config, target: &Target, number: usize) -> PlanReport {
+    let options = EngineOptions { plain_argmax: true, context: Some(2048), ..tier(number) };
+    Engine::plan(config, target, &options).unwrap()
+}
+
+/// A device whose bindings hold the whole embedding.
+fn roomy() -> Target {
+    Target { name: "roomy".into(), max_binding_bytes: 1 << 31, max_buffer_bytes: 1 << 31, ..Target::webgpu() }
+}
+
+fn half_billion() -> Config {
+    Config::open(&golden("shapes/qwen2.5-0.5b")).unwrap()
+}
+
+#[test]
+fn the_counters_of_the_half_billion() {
+    let config = half_billion();
+    let counted: Vec<_> = (0..tiers::count())
+        .map(|n| {
+            let report = plan(&config, &roomy(), n);
+            let c = report.decode;
+            (c.submits, c.dispatches, c.waits, c.readback_bytes, report.weight_bytes >> 20)
+        })
+        .collect();
+    let logits = 151_936 * 4;
+    assert_eq!(logits, 607_744);
+    assert_eq!(
+        counted,
+        [
+            (531, 531, 531, logits, 1884),
+            (24, 531, 1, logits, 1884),
+            (24, 531, 1, logits, 942),
+            (24, 531, 1, logits, 942),
+            (24, 507, 1, logits, 942),
+            (24, 507, 1, logits, 942),
+            (24, 508, 1, 4, 942),
+        ]
+    );
+}
+
+#[test]
+fn what_runs_is_what_was_planned() {
+    let options = EngineOptions { context: Some(64), ..tier(6) };
+    let mut engine = crate::goldens::load(&tiny(), &options);
+    engine.prefill(&[5, 6, 7]).unwrap();
+    engine.decode(8).unwrap();
+    let counted = engine.counted().expect("a device counts");
+    let info = engine.info();
+    assert_eq!(
+        (counted.submits, counted.dispatches, counted.readback_bytes),
+        (info.submits, info.dispatches, info.readback_bytes)
+    );
+}
+
+#[test]
+fn plans_of_all_tiers() {
+    for (name, config) in [("tiny", Config::open(&tiny()).unwrap()), ("qwen2.5-0.5b", half_billion())] {
+        let mut text = String::new();
+        for number in 0..tiers::count() {
+            let report = plan(&config, &Target::webgpu(), number);
+            let _ = writeln!(text, "tier {number} ({}): {}\n{}\n", report.tier_name, report.decode, report.memory);
+        }
+        insta::assert_snapshot!(format!("{name}_tiers"), text);
+    }
+    for number in [0, 6] {
+        let ops = plan(&half_billion(), &Target::webgpu(), number).ops;
+        insta::assert_snapshot!(format!("qwen2.5-0.5b_tier_{number}"), ops);
+    }
+}
+
+#[test]
+fn tiers_say_what_they_change() {
+    for (number, tier) in tiers::all().iter().enumerate() {
+        assert_eq!(tier.number, number);
+        assert!(!tier.change.is_empty() && !tier.hypothesis.is_empty() && !tier.risk.is_empty());
+    }
+    let changed = |n: usize| tiers::changed_lines(tiers::tier(n)).join("\n");
+    assert_eq!(changed(0), "");
+    assert_eq!(changed(2), "embedding, linear: store w: f16;");
+    assert!(changed(3).contains("linear [row] (decode): k: serial, lanes(64), vector(8);"), "{}", changed(3));
+    assert!(changed(3).contains("linear [tiled] (prefill): stage w at ko: workgroup;"), "{}", changed(3));
+    assert!(changed(5).contains("rmsnorm [row]"), "{}", changed(5));
+}

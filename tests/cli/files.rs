@@ -1,0 +1,206 @@
+//! Model folders that are wrong: one error that names the file, what was found and what was expected; exit code 1.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::run::{Ran, bundled, edit, goldens, interpreted, path, run, small_model, small_model_as};
+
+/// Copies the files of a folder.
+fn copy(from: &Path) -> TempDir {
+    let to = tempfile::tempdir().expect("a temporary folder");
+    for entry in fs::read_dir(from).expect("the folder is there").flatten() {
+        fs::copy(entry.path(), to.path().join(entry.file_name())).expect("the file can be copied");
+    }
+    to
+}
+
+fn generate(model: &Path) -> Ran {
+    interpreted("generate", model, &["--ids", "1,2,3", "--max-tokens", "2"])
+}
+
+#[test]
+fn no_folder() {
+    generate(Path::new("/no/such/model")).fails(1, &["/no/such/model", "nothing is there", "expected a folder"]);
+    let file = bundled().join("config.json");
+    generate(&file).fails(1, &["config.json", "not a folder", "expected a folder"]);
+    let empty = tempfile::tempdir().unwrap();
+    generate(empty.path()).fails(1, &[path(empty.path()), "has no config.json", "expected the Hugging Face layout"]);
+}
+
+#[test]
+fn every_command_refuses_a_missing_folder() {
+    for args in [
+        &["generate", "--model", "/no/such", "hi"][..],
+        &["logits", "--model", "/no/such", "--ids", "1", "--output", "/dev/null"],
+        &["bench", "--model", "/no/such"],
+    ] {
+        run(args).fails(1, &["/no/such", "nothing is there"]);
+    }
+}
+
+#[test]
+fn no_weights() {
+    let model = small_model();
+    fs::remove_file(model.path().join("model.safetensors")).unwrap();
+    generate(model.path()).fails(1, &["has no model.safetensors"]);
+}
+
+#[test]
+fn truncated_weights() {
+    let model = small_model();
+    let file = model.path().join("model.safetensors");
+    let bytes = fs::read(&file).unwrap();
+    fs::write(&file, &bytes[..bytes.len() - 10]).unwrap();
+    let (found, expected) = ((bytes.len() - 10).to_string(), bytes.len().to_string());
+    generate(model.path()).fails(1, &["model.safetensors", &found, &expected, "download"]);
+    fs::write(&file, b"").unwrap();
+    generate(model.path()).fails(1, &["model.safetensors"]);
+}
+
+#[test]
+fn a_header_longer_than_the_file() {
+    let model = small_model();
+    let file = model.path().join("model.safetensors");
+    let mut bytes = fs::read(&file).unwrap();
+    bytes[..8].copy_from_slice(&(1u64 << 40).to_le_bytes());
+    fs::write(&file, &bytes).unwrap();
+    let expected = (1u64 << 40).to_string();
+    generate(model.path())
+        .fails(1, &["model.safetensors", &expected, &bytes.len().to_string(), "expected a safetensors file"]);
+}
+
+#[test]
+fn another_type_or_shape() {
+    let model = small_model_as("f16");
+    let file = model.path().join("model.safetensors");
+    let bytes = fs::read(&file).unwrap();
+    // A type of the same width, so that nothing else is wrong.
+    let text = replace_all(&bytes, b"\"F16\"", b"\"I16\"");
+    fs::write(&file, text).unwrap();
+    generate(model.path()).fails(1, &["model.safetensors", "I16", "expected BF16, F16 or F32"]);
+
+    fs::write(&file, &bytes).unwrap();
+    edit(&model.path().join("config.json"), |c| c["intermediate_size"] = json!(64));
+    generate(model.path()).fails(1, &["model.safetensors", "[128, 64]", "expected [64, 64]", "config.json"]);
+}
+
+fn replace_all(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
+    assert_eq!(from.len(), to.len());
+    let mut bytes = bytes.to_vec();
+    let mut found = 0;
+    for at in 0..bytes.len() - from.len() {
+        if bytes[at..].starts_with(from) {
+            bytes[at..at + to.len()].copy_from_slice(to);
+            found += 1;
+        }
+    }
+    assert!(found > 0, "nothing to replace");
+    bytes
+}
+
+#[test]
+fn shards() {
+    let sharded = goldens("variants/sharded_f16");
+    let index = "model.safetensors.index.json";
+    let shard = fs::read_dir(&sharded)
+        .unwrap()
+        .flatten()
+        .map(|e| e.file_name().into_string().unwrap())
+        .find(|n| n.starts_with("model-") && n.ends_with(".safetensors"))
+        .expect("a shard");
+
+    let missing = copy(&sharded);
+    fs::remove_file(missing.path().join(&shard)).unwrap();
+    generate(missing.path()).fails(1, &[index, &shard, "expected every shard"]);
+
+    let truncated = copy(&sharded);
+    let bytes = fs::read(sharded.join(&shard)).unwrap();
+    fs::write(truncated.path().join(&shard), &bytes[..bytes.len() / 2]).unwrap();
+    generate(truncated.path()).fails(1, &[&shard, &(bytes.len() / 2).to_string(), &bytes.len().to_string()]);
+
+    let renamed = copy(&sharded);
+    edit(&renamed.path().join(index), |i| {
+        i["weight_map"]["model.norm.weight"] = json!("model-99999-of-99999.safetensors");
+    });
+    generate(renamed.path()).fails(1, &[index, "model-99999-of-99999.safetensors"]);
+}
+
+#[test]
+fn no_tokenizer() {
+    let model = small_model();
+    interpreted("generate", model.path(), &["hello"]).fails(1, &[path(model.path()), "has no tokenizer.json", "--ids"]);
+    let broken = copy(&bundled());
+    fs::write(broken.path().join("tokenizer.json"), "{}").unwrap();
+    interpreted("generate", broken.path(), &["hello"]).fails(1, &["tokenizer.json", "not a tokenizer"]);
+}
+
+#[test]
+fn another_architecture() {
+    let model = small_model();
+    edit(&model.path().join("config.json"), |c| {
+        c["architectures"] = json!(["LlamaForCausalLM"]);
+        c["model_type"] = json!("llama");
+    });
+    generate(model.path()).fails(1, &["config.json", "LlamaForCausalLM", "expected `Qwen2ForCausalLM`"]);
+}
+
+#[test]
+fn impossible_numbers() {
+    for (field, value) in [
+        ("num_key_value_heads", json!(3)),
+        ("hidden_size", json!(0)),
+        ("num_hidden_layers", json!(-1)),
+        ("vocab_size", json!("many")),
+        ("hidden_size", json!(1u64 << 40)),
+    ] {
+        let model = small_model();
+        edit(&model.path().join("config.json"), |c| c[field] = value.clone());
+        generate(model.path()).fails(1, &["config.json", field, "expected"]);
+    }
+    let model = small_model();
+    fs::write(model.path().join("config.json"), "{ \"hidden_size\": ").unwrap();
+    generate(model.path()).fails(1, &["config.json", "not valid JSON"]);
+}
+
+#[test]
+fn quantised_checkpoints() {
+    for method in ["awq", "gptq"] {
+        let model = small_model();
+        edit(&model.path().join("config.json"), |c| {
+            c["quantization_config"] = json!({ "quant_method": method, "bits": 4 });
+        });
+        generate(model.path())
+            .fails(1, &["config.json", &method.to_uppercase(), "expected bf16, f16 or f32", "base model"]);
+    }
+    let model = small_model();
+    let file = model.path().join("model.safetensors");
+    let bytes = fs::read(&file).unwrap();
+    fs::write(&file, replace_all(&bytes, b".q_proj.weight", b".q_proj.qweigh")).unwrap();
+    let text = generate(model.path());
+    text.fails(1, &["model.safetensors", "q_proj.weight", "expected"]);
+}
+
+#[test]
+fn places_that_cannot_be_written() {
+    let model = small_model();
+    interpreted("logits", model.path(), &["--ids", "1", "--output", "/no/such/folder/x.safetensors"])
+        .fails(1, &["cannot write /no/such/folder/x.safetensors", "because"]);
+    run(&["synth", "--preset", "tiny-test", path(model.path())]).fails(1, &[path(model.path()), "not an empty folder"]);
+}
+
+#[test]
+fn schedule_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("mine.txt");
+    let generate = || run(&["generate", "--backend", "interp", "--schedules", path(&file), "hi"]);
+    generate().fails(1, &["mine.txt", "cannot read"]);
+    fs::write(&file, "schedule mine for linear {\n    r grid;\n}\n").unwrap();
+    generate().fails(1, &["mine.txt:2:5", "expected", "found"]);
+    fs::write(&file, "schedule mine for lienar {\n    r: grid;\n}\n").unwrap();
+    generate().fails(1, &["lienar", "mine"]);
+    fs::write(&file, "schedule mine for linear {\n    q: grid;\n}\n").unwrap();
+    generate().fails(1, &["no axis `q`", "mine", "linear"]);
+}

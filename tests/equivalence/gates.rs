@@ -7,6 +7,7 @@ use tilewright_codegen::interp;
 use tilewright_codegen::program::{Program, TensorLayout};
 use tilewright_dsl::eval::{Data, Value, eval};
 use tilewright_dsl::ir::{Kernel, Role, Type};
+use tilewright_dsl::schedule::Storage;
 use tilewright_dsl::storage::{decode, encode};
 use tilewright_runtime::{
     BufferDecl, BufferId, Buffers, Device, Executor, Graph, Op, Read, Role as Use, RuntimeError, ScalarSource,
@@ -122,21 +123,31 @@ pub fn interpret(
     inputs: &Tensors,
     subgroup: u32,
 ) -> Result<Tensors, String> {
-    watch(kernel, program, case, inputs, subgroup).map(|(tensors, _)| tensors)
+    watch(kernel, program, case, inputs, subgroup, 0.0).map(|(tensors, _)| tensors)
 }
 
-/// The interpreter, with what it saw of each shader.
+/// The interpreter, with what it saw of each shader. Words of f32 buffers that hold no element are `padding`.
 pub fn watch(
     kernel: &Kernel,
     program: &Program,
     case: &Case,
     inputs: &Tensors,
     subgroup: u32,
+    padding: f32,
 ) -> Result<(Tensors, Vec<interp::Stats>), String> {
     let mut stats = Vec::new();
     let params = params(case);
     let mut parts: BTreeMap<&str, Vec<Vec<u32>>> =
         program.tensors.iter().map(|l| (l.name.as_str(), pack(l, &inputs[&l.name]))).collect();
+    for layout in program.tensors.iter().filter(|l| !l.integer && l.storage == Storage::F32) {
+        let (Data::F32(elements), Some(parts)) = (&inputs[&layout.name], parts.get_mut(layout.name.as_str())) else {
+            continue;
+        };
+        let (inner, stride) = (layout.dims[layout.dims.len() - 1] as usize, layout.stride as usize);
+        let words = parts.iter_mut().flatten().enumerate();
+        let empty = words.filter(|(i, _)| i % stride >= inner || i / stride * inner + i % stride >= elements.len());
+        empty.for_each(|(_, word)| *word = padding.to_bits());
+    }
     for shader in &program.shaders {
         let mut buffers: Vec<Vec<u32>> =
             shader.loops.buffers.iter().map(|b| parts[b.tensor.as_str()][b.part as usize].clone()).collect();

@@ -224,6 +224,16 @@ pub fn tiles(
         tiles.push(TilePlan { what: TileOf::Value(value), axis, level, place: compute.place });
     }
     for tile in &tiles {
+        if let TileOf::Value(value) = tile.what
+            && reduces(kernel, value, tile.axis)
+        {
+            errors.push(ScheduleError::NoTile {
+                what: tile_name(kernel, tile),
+                at: level_name(kernel, axes, tile),
+                why: "the level lies inside it",
+                instead: "name a level around its use",
+            });
+        }
         if matches!(tile.what, TileOf::Tensor(_)) && tile.place == Place::Registers {
             errors.push(ScheduleError::NoTile {
                 what: tile_name(kernel, tile),
@@ -232,9 +242,19 @@ pub fn tiles(
                 instead: "drop the line, or stage it in `workgroup`",
             });
         }
-        let suffix = axes[tile.axis.0 as usize].levels[..=tile.level]
-            .iter()
-            .all(|l| matches!(l.kind, LevelKind::Grid | LevelKind::Serial));
+        let array = kernel.axis(tile.axis).kind == AxisKind::Array;
+        if array && tile.place == Place::Workgroup {
+            errors.push(ScheduleError::NoTile {
+                what: tile_name(kernel, tile),
+                at: level_name(kernel, axes, tile),
+                why: "the elements of an array field are walked in every merge, not by all invocations together",
+                instead: "name a level of the reduction",
+            });
+        }
+        let suffix = array
+            || axes[tile.axis.0 as usize].levels[..=tile.level]
+                .iter()
+                .all(|l| matches!(l.kind, LevelKind::Grid | LevelKind::Serial));
         if tile.place == Place::Workgroup && !suffix {
             errors.push(ScheduleError::NoTile {
                 what: tile_name(kernel, tile),
@@ -245,6 +265,13 @@ pub fn tiles(
         }
     }
     tiles
+}
+
+/// Whether a value is made by a reduction along an axis.
+fn reduces(kernel: &Kernel, value: tilewright_dsl::ir::ExprId, axis: AxisId) -> bool {
+    let expr = kernel.expr(value);
+    matches!(expr, Expr::Reduce(r) if r.axis == axis || r.array == Some(axis))
+        || deps::operands(kernel, expr).into_iter().any(|o| reduces(kernel, o, axis))
 }
 
 /// The name by which the schedule calls the level of a tile.

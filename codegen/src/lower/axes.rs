@@ -68,9 +68,11 @@ impl Lower<'_> {
         let name = self.nest.kernel.axis(axis).name.rsplit('.').next().unwrap_or_default().to_string();
         let (lo, hi, extent) = self.range(axis, env)?;
         let hi = if cheap(&hi) { hi } else { self.bind_u32(&format!("{name}_end"), hi) };
-        let most = if together { self.last_end(axis, &name, env)?.unwrap_or(hi.clone()) } else { hi.clone() };
+        let last = if together { self.last_end(axis, &name, env)? } else { None };
+        // Lanes that end earlier go on with the others, masked.
+        let exact = plan.covers(extent) && last.is_none();
+        let most = last.unwrap_or(hi.clone());
         let mut entered = Entered { axis, closers: vec![], tiles: self.tiles.len() };
-        let exact = plan.covers(extent);
         let serial: Vec<usize> = (0..plan.levels.len()).filter(|i| plan.levels[*i].kind == LevelKind::Serial).collect();
         let copies = plan.copies().len() > 1;
         let strided = !together && serial == [0] && (plan.levels[0].size != Some(1));
@@ -204,6 +206,9 @@ impl Lower<'_> {
 
     /// The index of this invocation along an axis with that stride.
     pub fn lane_index(&self, stride: u32, lanes: u32) -> Expr {
+        if lanes == 1 {
+            return u(0);
+        }
         let whole = stride * lanes == self.nest.workgroup;
         let index = div(Self::lane(), stride);
         if whole { index } else { rem(index, lanes) }

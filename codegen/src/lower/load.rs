@@ -250,7 +250,7 @@ fn div_aligned(e: Expr, n: u32) -> Expr {
 }
 
 /// Whether an index depends on a loaded value.
-fn loaded(kernel: &ir::Kernel, id: ExprId) -> bool {
+pub fn loaded(kernel: &ir::Kernel, id: ExprId) -> bool {
     matches!(kernel.expr(id), ir::Expr::Load(..))
         || deps::operands(kernel, kernel.expr(id)).into_iter().any(|o| loaded(kernel, o))
 }

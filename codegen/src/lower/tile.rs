@@ -1,14 +1,14 @@
 //! Tiles: elements of a tensor, or values of a `let`, that all invocations bring to workgroup memory together.
 
 use super::axes::{Bound, Mask};
-use super::build::{add, div, lt, min, mul, rem, scalar, sub, u};
-use super::load::plain_axis;
+use super::build::{add, bin, div, lt, min, mul, rem, scalar, sub, u};
+use super::load::{loaded, plain_axis};
 use super::{Env, Key, Lower};
 use crate::apply::{TileOf, TilePlan};
 use crate::error::ScheduleError;
 use crate::loops::{Expr, Kind, Stmt};
 use std::collections::HashMap;
-use tilewright_dsl::ir::{self, AxisId, ExprId, TensorId, Type};
+use tilewright_dsl::ir::{self, AxisId, Binary, ExprId, TensorId, Type};
 use tilewright_dsl::schedule::{LevelKind, Place, Storage};
 
 /// A tile that is filled at this point of the walk.
@@ -28,6 +28,8 @@ pub struct Tile {
 struct Dim {
     /// The axis that walks along it; `None` where it has one element.
     axis: Option<AxisId>,
+    /// Whether its values may lie outside the tensor.
+    clamped: bool,
     /// The first of the axis' levels that lies inside the tile; `None` where the whole axis does.
     inner: Option<usize>,
     size: u32,
@@ -96,6 +98,11 @@ impl Lower<'_> {
         ScheduleError::NoTile { what, at, why, instead }
     }
 
+    /// Whether an axis' values may lie outside its range where a tile is filled.
+    fn loose(&self, axis: AxisId) -> bool {
+        !self.nest.plan(axis).exact || self.part.is_some_and(|p| p.axis == Some(axis))
+    }
+
     /// How an axis lies in a tile.
     fn dim(&self, plan: &TilePlan, axis: AxisId) -> Result<Dim, ScheduleError> {
         let levels = &self.nest.plan(axis).levels;
@@ -109,7 +116,7 @@ impl Lower<'_> {
                     "split the axis: hold the tile at a `serial as NAME` level with sized levels inside",
                 ));
             };
-            return Ok(Dim { axis: Some(axis), inner: None, size, outside: u(0) });
+            return Ok(Dim { axis: Some(axis), clamped: false, inner: None, size, outside: u(0) });
         };
         let inner = if axis == plan.axis {
             plan.level + 1
@@ -136,7 +143,8 @@ impl Lower<'_> {
                 }
             },
         };
-        Ok(Dim { axis: (size > 1).then_some(axis), inner: Some(inner), size, outside })
+        let clamped = self.loose(axis);
+        Ok(Dim { axis: (size > 1).then_some(axis), clamped, inner: Some(inner), size, outside })
     }
 
     /// Where a copy of an axis lies in a tile.
@@ -148,7 +156,12 @@ impl Lower<'_> {
                 let offset = u(env.get(&axis).copied().unwrap_or(0));
                 add(steps.get(inner..).unwrap_or(&[]).iter().cloned().fold(u(0), add), offset)
             }
-            Some(_) => sub(self.axis_value(axis, env), dim.outside.clone()),
+            Some(_) => {
+                // A clamped value may lie before a tile that begins behind the axis' end.
+                let value = self.axis_value(axis, env);
+                let value = if dim.clamped { bin(Binary::Max, value, dim.outside.clone()) } else { value };
+                sub(value, dim.outside.clone())
+            }
             None => sub(self.axis_value(axis, env), self.bound(axis).lo),
         }
     }
@@ -236,7 +249,9 @@ impl Lower<'_> {
                             "hold it at a level inside that axis, or put the axis on `grid` or `serial`",
                         ));
                     }
-                    Dim { axis: None, inner: None, size: 1, outside: self.value(*index, env)? }
+                    let loose = |a: u32| free.has(AxisId(a)) && self.loose(AxisId(a));
+                    let clamped = loaded(kernel, *index) || (0..self.bound.len() as u32).any(loose);
+                    Dim { axis: None, clamped, inner: None, size: 1, outside: self.value(*index, env)? }
                 }
             });
         }
@@ -264,11 +279,8 @@ impl Lower<'_> {
                     rows = part.rows;
                 }
                 let limit = if d == last { (rows - 1) / group * group } else { rows - 1 };
-                let within = match dim.axis {
-                    None => true,
-                    Some(axis) => this.nest.plan(axis).exact && (d > 0 || parts.is_none()),
-                };
-                at.push(if within { index } else { min(index, u(limit)) });
+                let clamped = dim.clamped || (d == 0 && parts.is_some());
+                at.push(if clamped { min(index, u(limit)) } else { index });
             }
             let inner = at.pop().unwrap_or(u(0));
             let row = this.row_of(tensor, at);
@@ -284,6 +296,7 @@ impl Lower<'_> {
     fn fill_value(&mut self, plan: &TilePlan, value: ExprId, env: &Env) -> Result<Tile, ScheduleError> {
         let free = self.nest.deps.free(value);
         let mut dims = Vec::new();
+        let mut moved = Vec::new();
         for axis in (0..self.bound.len() as u32).map(AxisId).filter(|a| free.has(*a)) {
             if self.bound[axis.0 as usize].is_none() {
                 return Err(self.refuse(
@@ -293,14 +306,15 @@ impl Lower<'_> {
                 ));
             }
             let dim = self.dim(plan, axis)?;
-            if dim.axis.is_some() {
+            if dim.axis.is_some() || dim.clamped {
                 dims.push(dim);
+                moved.push(axis);
             }
         }
         if self.nest.kernel.type_of(value) != Type::F32 {
             return Err(self.refuse(plan, "only f32 values can be held", "drop the line"));
         }
-        if self.spreads_lanes(value) {
+        if self.spreads_lanes(value, &moved) {
             return Err(self.refuse(
                 plan,
                 "a reduction inside it has lanes, and its values are spread over all of them",
@@ -311,14 +325,12 @@ impl Lower<'_> {
         let array = self.allocate(&name, &dims);
         let tile = dims.clone();
         self.spread(&dims, 1, |this, place, coordinates| {
-            let moved: Vec<AxisId> = tile.iter().filter_map(|d| d.axis).collect();
             let kept = this.forget(&moved);
             let mut outer = Vec::new();
-            for (dim, inside) in tile.iter().zip(coordinates) {
-                let Some(axis) = dim.axis else { continue };
+            for ((dim, inside), axis) in tile.iter().zip(coordinates).zip(moved.iter().copied()) {
                 let old = this.bound(axis);
                 let mut index = add(dim.outside.clone(), inside);
-                if !this.nest.plan(axis).exact {
+                if dim.clamped {
                     index = min(index, sub(old.hi.clone(), u(1)));
                 }
                 let name = this.nest.kernel.axis(axis).name.clone();
@@ -355,13 +367,17 @@ impl Lower<'_> {
         kept
     }
 
-    fn spreads_lanes(&self, id: ExprId) -> bool {
+    /// Whether a value is made by invocations together, each time that one of the tile's axes moves.
+    fn spreads_lanes(&self, id: ExprId, moved: &[AxisId]) -> bool {
         let kernel = self.nest.kernel;
         let own = match kernel.expr(id) {
-            ir::Expr::Reduce(r) => self.nest.plan(r.axis).lanes > 1 && self.recall_reduce(id).is_none(),
+            ir::Expr::Reduce(r) => {
+                let stale = moved.iter().any(|a| self.nest.deps.free(id).has(*a));
+                self.nest.plan(r.axis).lanes > 1 && (stale || self.recall_reduce(id).is_none())
+            }
             _ => false,
         };
-        own || crate::deps::operands(kernel, kernel.expr(id)).into_iter().any(|o| self.spreads_lanes(o))
+        own || crate::deps::operands(kernel, kernel.expr(id)).into_iter().any(|o| self.spreads_lanes(o, moved))
     }
 
     fn recall_reduce(&self, id: ExprId) -> Option<Expr> {

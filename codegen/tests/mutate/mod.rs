@@ -32,7 +32,16 @@ const STATEMENTS: &[(&str, StmtDamage)] = &[
         (*s == Stmt::Barrier).then(|| vec![Stmt::If(first(), vec![s.clone()], vec![])])
     }),
     ("halve a loop", |s| end_of(s, |end| (end > 1).then_some(end / 2))),
-    ("one step more", |s| end_of(s, |end| Some(end + 1))),
+    ("one step more", |s| match s {
+        Stmt::For { var, start, end, step, body } => Some(vec![Stmt::For {
+            var: *var,
+            start: start.clone(),
+            end: Expr::Binary(Binary::Add, Box::new(end.clone()), Box::new(step.clone())),
+            step: step.clone(),
+            body: body.clone(),
+        }]),
+        _ => None,
+    }),
     ("one step less", |s| match s {
         Stmt::For { var, start, end: Expr::U32(end), step: Expr::U32(step), body } => {
             let (end, step) = (Expr::U32(end.checked_sub(*step)?), Expr::U32(*step));
@@ -203,11 +212,11 @@ fn end_of(s: &Stmt, f: fn(u32) -> Option<u32>) -> Option<Vec<Stmt>> {
     }
 }
 
-/// `a < b` as `a < b + 2`, `==` as `>=`, in a conjunction's first part.
+/// `a < b` as `a < b + 4`, `==` as `>=`, in a conjunction's first part.
 fn loosened(cond: &Expr) -> Option<Expr> {
     let Expr::Binary(operator, a, b) = cond else { return None };
     match operator {
-        Binary::Lt => Some(Expr::Binary(Binary::Lt, a.clone(), Box::new(op(Binary::Add, b, 2)))),
+        Binary::Lt => Some(Expr::Binary(Binary::Lt, a.clone(), Box::new(op(Binary::Add, b, 4)))),
         Binary::Eq => Some(Expr::Binary(Binary::Ge, a.clone(), b.clone())),
         Binary::And => Some(Expr::Binary(Binary::And, Box::new(loosened(a)?), b.clone())),
         _ => None,

@@ -246,6 +246,7 @@ fn tiles() -> Vec<Case> {
         .detail("patterns"),
         on_rmsnorm("t: grid; j: serial, lanes(64); i: serial, lanes(64); compute s at t: workgroup;").detail("fold"),
         on_attention("t: grid; j: serial; stage k at t: workgroup;").detail("run-time"),
+        on_attention("t: grid; stage v at softmax.c: workgroup;").detail("array"),
         on_attention("t: grid; j: serial; compute score at t: workgroup;").detail("inside"),
         Case::new(
             embedding(),
@@ -259,6 +260,7 @@ fn tiles() -> Vec<Case> {
             small(),
         )
         .detail("computed"),
+        on_rmsnorm("t: grid; compute scale at j;").detail("itself"),
         on_linear("k: serial as ko, serial(16); stage y at ko: workgroup;").detail("written"),
         on_rmsnorm("i: serial as io, serial(16); stage w at j: workgroup;").detail("elsewhere"),
         on_linear("store y: f16;"),

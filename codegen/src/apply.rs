@@ -156,6 +156,10 @@ impl Nest<'_> {
     pub fn layout(&self, tensor: TensorId) -> &TensorLayout {
         &self.tensors[tensor.0 as usize]
     }
+    /// What a tile holds and at which level, as the schedule calls them.
+    pub fn tile_names(&self, tile: &TilePlan) -> (String, String) {
+        (levels::tile_name(self.kernel, tile), levels::level_name(self.kernel, &self.axes, tile))
+    }
     /// How the lanes of a reduction meet.
     pub fn fold(&self, axis: AxisId) -> Fold {
         self.schedule.fold(&self.kernel.axis(axis).name)
@@ -178,7 +182,7 @@ pub fn apply<'a>(
         match shape.get(extent) {
             None => errors.push(ScheduleError::MissingExtent { extent: extent.clone() }),
             Some(Extent::Fixed(0) | Extent::Param { capacity: 0 }) => {
-                errors.push(ScheduleError::BadSize { what: extent.clone() });
+                errors.push(ScheduleError::EmptyExtent { extent: extent.clone() });
             }
             Some(_) => {}
         }
@@ -199,40 +203,42 @@ pub fn apply<'a>(
 
 /// Every name that the schedule uses must exist.
 fn names(kernel: &Kernel, schedule: &Schedule, errors: &mut Vec<ScheduleError>) {
-    let list = |names: Vec<&str>| if names.is_empty() { "none".into() } else { names.join(", ") };
-    let axes = || list(kernel.axes.iter().map(|a| a.name.as_str()).collect());
-    let tensors = || list(kernel.tensors.iter().map(|t| t.name.as_str()).collect());
+    let axes: Vec<String> = kernel.axes.iter().map(|a| a.name.clone()).collect();
+    let tensors: Vec<String> = kernel.tensors.iter().map(|t| t.name.clone()).collect();
+    let lets: Vec<String> = kernel.lets.iter().map(|l| l.name.clone()).collect();
     for (i, line) in schedule.axes.iter().enumerate() {
-        if kernel.axis_named(&line.axis).is_none() {
-            errors.push(ScheduleError::UnknownAxis { axis: line.axis.clone(), known: axes() });
-        }
         if schedule.axes[..i].iter().any(|l| l.axis == line.axis) {
             errors.push(ScheduleError::AxisTwice { axis: line.axis.clone() });
         }
     }
+    let lines = schedule.axes.iter().map(|l| &l.axis);
+    for axis in
+        unknown(lines.chain(schedule.folds.iter().map(|f| &f.0)).chain(schedule.tails.iter().map(|t| &t.0)), &axes)
+    {
+        errors.push(ScheduleError::UnknownAxis { axis, known: axes.clone() });
+    }
     for (axis, _) in &schedule.folds {
-        match kernel.axis_named(axis) {
-            None => errors.push(ScheduleError::UnknownAxis { axis: axis.clone(), known: axes() }),
-            Some(id) if kernel.axis(id).kind != AxisKind::Reduce => {
-                errors.push(ScheduleError::FoldNotReduction { axis: axis.clone() });
-            }
-            Some(_) => {}
+        if kernel.axis_named(axis).is_some_and(|id| kernel.axis(id).kind != AxisKind::Reduce) {
+            let reductions = kernel.axes.iter().filter(|a| a.kind == AxisKind::Reduce).map(|a| a.name.clone());
+            errors.push(ScheduleError::FoldNotReduction { axis: axis.clone(), known: reductions.collect() });
         }
     }
-    for (axis, _) in &schedule.tails {
-        if kernel.axis_named(axis).is_none() {
-            errors.push(ScheduleError::UnknownAxis { axis: axis.clone(), known: axes() });
+    let staged = schedule.stages.iter().map(|s| &s.tensor);
+    for tensor in unknown(staged.chain(schedule.stores.iter().map(|s| &s.0)), &tensors) {
+        errors.push(ScheduleError::UnknownTensor { tensor, known: tensors.clone() });
+    }
+    for value in unknown(schedule.computes.iter().map(|c| &c.value), &lets) {
+        errors.push(ScheduleError::UnknownValue { value, known: lets.clone() });
+    }
+}
+
+/// The names that are not known, each once.
+fn unknown<'n>(names: impl Iterator<Item = &'n String>, known: &[String]) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for name in names {
+        if !known.contains(name) && !found.contains(name) {
+            found.push(name.clone());
         }
     }
-    for name in schedule.stages.iter().map(|s| &s.tensor).chain(schedule.stores.iter().map(|s| &s.0)) {
-        if kernel.tensor_named(name).is_none() {
-            errors.push(ScheduleError::UnknownTensor { tensor: name.clone(), known: tensors() });
-        }
-    }
-    for compute in &schedule.computes {
-        if !kernel.lets.iter().any(|l| l.name == compute.value) {
-            let known = list(kernel.lets.iter().map(|l| l.name.as_str()).collect());
-            errors.push(ScheduleError::UnknownValue { value: compute.value.clone(), known });
-        }
-    }
+    found
 }

@@ -20,12 +20,10 @@ use tilewright_dsl::schedule::Schedule;
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum CompileError {
     /// The author's or the device's limit: all that is wrong with the schedule.
-    #[error("{}", list(kernel, schedule, errors))]
+    #[error("{}", all(schedule, errors))]
     Schedule {
-        /// The kernel.
-        kernel: String,
         /// The schedule.
-        schedule: String,
+        schedule: Box<Schedule>,
         /// What is wrong, at least one thing.
         errors: Vec<ScheduleError>,
     },
@@ -34,9 +32,10 @@ pub enum CompileError {
     Bug(#[from] Box<Bug>),
 }
 
-fn list(kernel: &str, schedule: &str, errors: &[ScheduleError]) -> String {
-    let lines: Vec<String> = errors.iter().map(|e| format!("{e} (kernel `{kernel}`, schedule `{schedule}`)")).collect();
-    lines.join("\n")
+/// One message after another.
+fn all(schedule: &Schedule, errors: &[ScheduleError]) -> String {
+    let messages: Vec<String> = errors.iter().map(|e| e.render(schedule)).collect();
+    messages.join("\n").trim_end().into()
 }
 
 /// Compiles a kernel by a schedule for a shape and a target.
@@ -58,15 +57,14 @@ pub fn compile_with(
     target: &Target,
     after: &mut dyn FnMut(&str, &str),
 ) -> Result<Program, CompileError> {
-    let refuse =
-        |errors| CompileError::Schedule { kernel: kernel.name.clone(), schedule: schedule.name.clone(), errors };
+    let refuse = |errors| CompileError::Schedule { schedule: Box::new(schedule.clone()), errors };
     let bug = |pass, message, text| {
-        let schedule = schedule.name.clone();
+        let schedule = schedule.to_string();
         CompileError::Bug(Box::new(Bug { pass, kernel: kernel.name.clone(), schedule, message, text }))
     };
     let nest = apply(kernel, schedule, shape, target).map_err(refuse)?;
     let mut shaders = Vec::new();
-    for lowered in lower(&nest).map_err(|e| refuse(vec![e]))? {
+    for lowered in lower(&nest).map_err(refuse)? {
         let mut loops = lowered.loops;
         loops.head = head(kernel, schedule, shape);
         after("lower", &text::dump(&loops));
@@ -92,7 +90,9 @@ pub fn compile_with(
     Ok(Program { kernel: kernel.name.clone(), schedule: schedule.name.clone(), tensors: nest.tensors.clone(), shaders })
 }
 
-/// The lines that every shader begins with.
+/// The lines that every shader begins with: kernel, shape, and the schedule's text.
 fn head(kernel: &Kernel, schedule: &Schedule, shape: &Shape) -> Vec<String> {
-    vec![format!("kernel {}, shape {shape}, schedule {}", kernel.name, schedule.name)]
+    let mut lines = vec![format!("kernel {}, shape {shape}, schedule {}", kernel.name, schedule.name)];
+    lines.extend(schedule.to_string().lines().map(String::from));
+    lines
 }

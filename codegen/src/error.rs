@@ -2,8 +2,12 @@
 //!
 //! [`ScheduleError`] is the author's or the device's limit. That our own output is refused is [`crate::validate::Bug`], never this.
 
+mod help;
+mod labels;
+
 use thiserror::Error;
-use tilewright_dsl::schedule::LevelKind;
+use tilewright_dsl::diagnostic::render;
+use tilewright_dsl::schedule::{Fold, LevelKind, Schedule, Storage};
 
 /// Why a schedule does not apply.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -22,41 +26,49 @@ pub enum ScheduleError {
         /// Its name.
         extent: String,
     },
-    /// An extent, level or lane count of 0, or a product that overflows.
-    #[error("`{what}` must be at least 1 and its product must fit 32 bits")]
+    /// An extent of 0.
+    #[error("extent `{extent}` is 0")]
+    EmptyExtent {
+        /// Its name.
+        extent: String,
+    },
+    /// A level of size 0, or levels whose product overflows.
+    #[error("the levels of axis `{axis}` must be at least 1 and their product must fit 32 bits")]
     BadSize {
-        /// Axis or extent.
-        what: String,
+        /// The axis.
+        axis: String,
     },
     /// An axis that the kernel does not have.
-    #[error("the kernel has no axis `{axis}`; it has {known}")]
+    #[error("the kernel has no axis `{axis}`; it has {}", list(known))]
     UnknownAxis {
         /// Asked.
         axis: String,
         /// The axes there are.
-        known: String,
+        known: Vec<String>,
     },
     /// A tensor that the kernel does not have.
-    #[error("the kernel has no tensor `{tensor}`; it has {known}")]
+    #[error("the kernel has no tensor `{tensor}`; it has {}", list(known))]
     UnknownTensor {
         /// Asked.
         tensor: String,
         /// The tensors there are.
-        known: String,
+        known: Vec<String>,
     },
     /// A value that the kernel does not name.
-    #[error("the kernel names no value `{value}`; it names {known}")]
+    #[error("the kernel names no value `{value}`; it names {}", list(known))]
     UnknownValue {
         /// Asked.
         value: String,
         /// The lets there are.
-        known: String,
+        known: Vec<String>,
     },
     /// `at LEVEL` names no level.
-    #[error("no level is named `{level}`; name one with `serial as {level}`, or use an axis")]
+    #[error("no level is named `{level}`")]
     UnknownLevel {
         /// Asked.
         level: String,
+        /// The levels with a name, and the axes.
+        known: Vec<String>,
     },
     /// The axis is listed twice.
     #[error("axis `{axis}` has two lines")]
@@ -71,32 +83,32 @@ pub enum ScheduleError {
         axis: String,
     },
     /// The levels do not reach the extent.
-    #[error("the levels of axis `{axis}` cover {covered} of {extent} values, and none is open")]
+    #[error("the levels of axis `{axis}` cover {covered} of {} values, and none is open", count(extent))]
     NotCovered {
         /// The axis.
         axis: String,
         /// Product.
         covered: u32,
-        /// Extent (or capacity).
-        extent: u32,
+        /// Extent or capacity; `None` where no number bounds it.
+        extent: Option<u32>,
     },
     /// `tail: exact`, and there is a tail.
-    #[error("{product} does not divide axis `{axis}` of {extent}")]
+    #[error("{} does not divide axis `{axis}` of {extent}", product(sizes))]
     DoesNotDivide {
         /// The axis.
         axis: String,
-        /// Product of the sized levels.
-        product: u32,
+        /// The sized levels.
+        sizes: Vec<u32>,
         /// Extent.
         extent: u32,
     },
     /// `tail: exact` on an extent that is known at run time only.
-    #[error("axis `{axis}` has a run-time extent: nothing can assert that {product} divides it")]
+    #[error("axis `{axis}` has a run-time extent: nothing can assert that {} divides it", product(sizes))]
     ExactAtRunTime {
         /// The axis.
         axis: String,
-        /// Product of the sized levels.
-        product: u32,
+        /// The sized levels.
+        sizes: Vec<u32>,
     },
     /// Levels outside an open one need a number.
     #[error("axis `{axis}` has a run-time extent: its open level must be the outermost")]
@@ -105,55 +117,71 @@ pub enum ScheduleError {
         axis: String,
     },
     /// A level of a kind that this axis cannot have.
-    #[error("`{kind:?}` is not possible on axis `{axis}`: {why}", kind = kind)]
+    #[error("`{kind}` is not possible on axis `{axis}`: {why}")]
     LevelNotPossible {
         /// The axis.
         axis: String,
         /// The level's kind.
         kind: LevelKind,
         /// Why.
-        why: String,
+        why: &'static str,
+        /// What to do instead.
+        instead: &'static str,
     },
     /// Levels in an order that has no meaning.
     #[error("axis `{axis}`: {why}")]
     LevelOrder {
         /// The axis.
         axis: String,
+        /// The kind that is in the wrong place; `None` where there are no levels.
+        kind: Option<LevelKind>,
         /// Why.
-        why: String,
+        why: &'static str,
     },
     /// Too many invocations.
-    #[error("{asked} invocations a workgroup; the device allows {allowed}")]
+    #[error("{asked} invocations a workgroup; device `{target}` allows {allowed}")]
     WorkgroupTooLarge {
-        /// Asked.
+        /// Asked; saturated.
         asked: u32,
         /// Allowed.
         allowed: u32,
+        /// The axes whose lanes they are.
+        nest: Vec<String>,
+        /// The device.
+        target: String,
+    },
+    /// Unrolled copies of axes that live together.
+    #[error("{asked} copies of one statement in registers; {allowed} are allowed")]
+    TooManyCopies {
+        /// Asked; saturated.
+        asked: u32,
+        /// Allowed.
+        allowed: u32,
+        /// The axes with copies.
+        axes: Vec<String>,
     },
     /// `workgroup n` is not the largest nest's product.
-    #[error("`workgroup {asked}`, but the largest nest ({nest}) has {product} lanes")]
+    #[error("`workgroup {asked}`, but the largest nest ({}) has {product} lanes", list(nest))]
     WorkgroupMismatch {
         /// Asked.
         asked: u32,
         /// The largest nest's product.
         product: u32,
         /// Its axes.
-        nest: String,
+        nest: Vec<String>,
     },
     /// A smaller nest does not fit evenly.
-    #[error("the nest of {nest} has {product} lanes, which do not divide the workgroup of {workgroup}")]
+    #[error("the nest of {} has {product} lanes, which do not divide the workgroup of {workgroup}", list(nest))]
     NestDoesNotDivide {
         /// Its axes.
-        nest: String,
+        nest: Vec<String>,
         /// Its product.
         product: u32,
         /// The workgroup.
         workgroup: u32,
     },
     /// One axis would lie on different lanes in two nests.
-    #[error(
-        "axis `{axis}` lies at lane stride {one} in one nest and {other} in another; list it after the axes that differ, or give them equal lanes"
-    )]
+    #[error("axis `{axis}` lies at lane stride {one} in one nest and {other} in another")]
     LaneMismatch {
         /// The axis.
         axis: String,
@@ -163,16 +191,14 @@ pub enum ScheduleError {
         other: u32,
     },
     /// Tree and subgroup folds halve.
-    #[error(
-        "axis `{axis}`: {lanes} lanes are not a power of two, which a {fold} fold needs; `fold {axis}: serial` takes any"
-    )]
+    #[error("axis `{axis}`: {lanes} lanes are not a power of two, which a {fold} fold needs")]
     NotPowerOfTwo {
         /// The axis.
         axis: String,
         /// Lanes.
         lanes: u32,
-        /// tree or subgroup.
-        fold: &'static str,
+        /// Tree or subgroup.
+        fold: Fold,
     },
     /// The device has no subgroup operations.
     #[error("`fold {axis}: subgroup`, but device `{target}` has no subgroup operations")]
@@ -183,7 +209,7 @@ pub enum ScheduleError {
         target: String,
     },
     /// A subgroup fold needs neighbours.
-    #[error("`fold {axis}: subgroup` needs lanes next to each other; axis `{axis}` has stride {stride}: list it last")]
+    #[error("`fold {axis}: subgroup` needs lanes next to each other; those of axis `{axis}` are {stride} apart")]
     SubgroupStride {
         /// The axis.
         axis: String,
@@ -195,15 +221,19 @@ pub enum ScheduleError {
     FoldNotReduction {
         /// The axis.
         axis: String,
+        /// The reductions there are.
+        known: Vec<String>,
     },
     /// A vector on an axis that is last in no tensor.
     #[error("`vector` on axis `{axis}`, which is the last index of no tensor: neighbours would not lie together")]
     VectorNotLast {
         /// The axis.
         axis: String,
+        /// The axes that are the last index of some tensor.
+        last: Vec<String>,
     },
     /// Consumer and array field lie differently.
-    #[error("axis `{axis}` reads elements of `{array}`; both need the same levels: {levels}")]
+    #[error("axis `{axis}` reads elements of `{array}`, and they have different levels")]
     ArrayLevels {
         /// The reading axis.
         axis: String,
@@ -220,7 +250,9 @@ pub enum ScheduleError {
         /// The level.
         at: String,
         /// Why.
-        why: String,
+        why: &'static str,
+        /// What to do instead.
+        instead: &'static str,
     },
     /// Half-word storage that this tensor cannot have.
     #[error("`store {tensor}: {storage}` is not possible: {why}")]
@@ -228,9 +260,9 @@ pub enum ScheduleError {
         /// The tensor.
         tensor: String,
         /// Asked.
-        storage: String,
+        storage: Storage,
         /// Why.
-        why: String,
+        why: &'static str,
     },
     /// Barriers would be inside a loop or branch that invocations leave at different times.
     #[error(
@@ -243,22 +275,26 @@ pub enum ScheduleError {
         other: String,
     },
     /// Workgroup memory.
-    #[error("{asked} bytes of workgroup memory ({parts}); the device allows {allowed}")]
+    #[error("{asked} bytes of workgroup memory; device `{target}` allows {allowed}")]
     WorkgroupMemory {
         /// Asked.
         asked: u32,
         /// Allowed.
         allowed: u32,
         /// What takes how much.
-        parts: String,
+        parts: Vec<(String, u32)>,
+        /// The device.
+        target: String,
     },
     /// Too many storage buffers.
-    #[error("{asked} storage buffers in one shader; the device allows {allowed}")]
+    #[error("{asked} storage buffers in one shader; device `{target}` allows {allowed}")]
     TooManyBuffers {
         /// Asked.
         asked: u32,
         /// Allowed.
         allowed: u32,
+        /// The device.
+        target: String,
     },
     /// A tensor that is larger than a binding and cannot be split.
     #[error("tensor `{tensor}` takes {asked} bytes, more than a binding's {allowed}, and cannot be split: {why}")]
@@ -270,15 +306,19 @@ pub enum ScheduleError {
         /// Allowed.
         allowed: u64,
         /// Why.
-        why: String,
+        why: &'static str,
+        /// Whether 16 bits an element are possible and would do.
+        halved: bool,
     },
     /// More workgroups than two dimensions hold.
-    #[error("{asked} workgroups; two dimensions of the device hold {allowed}")]
+    #[error("{asked} workgroups; two dimensions of device `{target}` hold {allowed}")]
     TooManyWorkgroups {
         /// Asked.
         asked: u64,
         /// Allowed.
         allowed: u64,
+        /// The device.
+        target: String,
     },
     /// More rounds of loops than the device runs.
     #[error(
@@ -292,4 +332,25 @@ pub enum ScheduleError {
         /// The device.
         target: String,
     },
+}
+
+impl ScheduleError {
+    /// The whole message: what is wrong, where the schedule stands, labels under its canonical text, and what to do instead.
+    pub fn render(&self, schedule: &Schedule) -> String {
+        let title = format!("{self} (kernel `{}`, schedule `{}`)", schedule.kernel, schedule.name);
+        render(&title, schedule, &self.labels(schedule), &self.help(schedule))
+    }
+}
+
+fn list(names: &[String]) -> String {
+    if names.is_empty() { "none".into() } else { names.join(", ") }
+}
+
+fn count(extent: &Option<u32>) -> String {
+    extent.map_or("an unbounded number of".into(), |n| n.to_string())
+}
+
+fn product(sizes: &[u32]) -> String {
+    let words: Vec<String> = sizes.iter().map(u32::to_string).collect();
+    if words.is_empty() { "1".into() } else { words.join(" × ") }
 }

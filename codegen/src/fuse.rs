@@ -16,8 +16,10 @@ use tilewright_dsl::ir::{
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum FuseError {
     /// The consumer has no such input.
-    #[error("kernel `{consumer}` has no input `{tensor}` to put kernel `{producer}` in the place of")]
+    #[error("kernel `{consumer}` has no input `{tensor}` to put kernel `{producer}` in the place of; its inputs are {}", inputs.join(", "))]
     NoInput {
+        /// Its inputs.
+        inputs: Vec<String>,
         /// The consumer.
         consumer: String,
         /// The producer.
@@ -26,15 +28,17 @@ pub enum FuseError {
         tensor: String,
     },
     /// The producer is not one store of every element.
-    #[error("kernel `{producer}` cannot be inlined: {why}")]
+    #[error("kernel `{producer}` cannot be inlined: {why}; dispatch it by itself")]
     NotOneStore {
         /// The producer.
         producer: String,
         /// What is in the way.
-        why: String,
+        why: &'static str,
     },
     /// Ranks differ.
-    #[error("kernel `{producer}` makes {made} dimensions, and `{tensor}` of `{consumer}` has {wanted}")]
+    #[error(
+        "kernel `{producer}` makes {made} dimensions, and `{tensor}` of `{consumer}` has {wanted}: they must be equal"
+    )]
     Rank {
         /// The consumer.
         consumer: String,
@@ -62,7 +66,13 @@ pub enum FuseError {
 /// Puts `producer` in the place of the consumer's input `tensor`; its axes, lets, tensors and scalars get `prefix.`.
 pub fn fuse(name: &str, consumer: &Kernel, tensor: &str, prefix: &str, producer: &Kernel) -> Result<Kernel, FuseError> {
     let input = consumer.tensor_named(tensor).filter(|t| consumer.tensor(*t).role == Role::In).ok_or_else(|| {
-        FuseError::NoInput { consumer: consumer.name.clone(), producer: producer.name.clone(), tensor: tensor.into() }
+        let inputs = consumer.tensors.iter().filter(|t| t.role == Role::In).map(|t| t.name.clone()).collect();
+        FuseError::NoInput {
+            inputs,
+            consumer: consumer.name.clone(),
+            producer: producer.name.clone(),
+            tensor: tensor.into(),
+        }
     })?;
     let (indices, value) = one_store(producer)?;
     let wanted = consumer.tensor(input).dims.len();
@@ -87,7 +97,7 @@ pub fn fuse(name: &str, consumer: &Kernel, tensor: &str, prefix: &str, producer:
 
 /// The axes and the value of a producer's only store.
 fn one_store(producer: &Kernel) -> Result<(Vec<AxisId>, ExprId), FuseError> {
-    let refuse = |why: &str| FuseError::NotOneStore { producer: producer.name.clone(), why: why.into() };
+    let refuse = |why| FuseError::NotOneStore { producer: producer.name.clone(), why };
     let mut axes = Vec::new();
     let mut body = &producer.body;
     let (tensor, indices, value) = loop {

@@ -58,11 +58,28 @@ pub struct Lowered {
 }
 
 /// Lowers every part.
-pub fn lower(nest: &Nest) -> Result<Vec<Lowered>, ScheduleError> {
-    nest.parts.iter().map(|part| one(nest, *part)).collect()
+///
+/// # Errors
+/// All that is found wrong with the schedule only when loops and tiles are made, each once.
+pub fn lower(nest: &Nest) -> Result<Vec<Lowered>, Vec<ScheduleError>> {
+    let mut errors: Vec<ScheduleError> = Vec::new();
+    let mut done = Vec::new();
+    for part in &nest.parts {
+        match one(nest, *part) {
+            Ok(lowered) => done.push(lowered),
+            Err(found) => {
+                for error in found {
+                    if !errors.contains(&error) {
+                        errors.push(error);
+                    }
+                }
+            }
+        }
+    }
+    if errors.is_empty() { Ok(done) } else { Err(errors) }
 }
 
-fn one(nest: &Nest, part: Option<Part>) -> Result<Lowered, ScheduleError> {
+fn one(nest: &Nest, part: Option<Part>) -> Result<Lowered, Vec<ScheduleError>> {
     let mut lower = Lower {
         nest,
         part,
@@ -74,20 +91,26 @@ fn one(nest: &Nest, part: Option<Part>) -> Result<Lowered, ScheduleError> {
         loops: 0,
         pool: vec![],
         chain: vec![],
+        errors: vec![],
     };
     lower.declare();
-    let dispatch = lower.dispatch()?;
-    lower.body()?;
-    let Lower { mut ir, mut blocks, .. } = lower;
+    let dispatch = lower.dispatch().map_err(|e| vec![e])?;
+    if let Err(error) = lower.body() {
+        lower.wrong(error);
+    }
+    let Lower { mut ir, mut blocks, mut errors, .. } = lower;
     ir.body = blocks.pop().unwrap_or_default();
     load::widen(&mut ir);
-    let asked = ir.shared.iter().map(|s| s.len * 4).sum();
+    let asked = ir.shared.iter().fold(0u32, |sum, s| sum.saturating_add(s.len.saturating_mul(4)));
     if asked > nest.target.max_workgroup_bytes {
-        let parts: Vec<String> = ir.shared.iter().map(|s| format!("{} {}", s.name, s.len * 4)).collect();
-        let allowed = nest.target.max_workgroup_bytes;
-        return Err(ScheduleError::WorkgroupMemory { asked, allowed, parts: parts.join(", ") });
+        errors.push(ScheduleError::WorkgroupMemory {
+            asked,
+            allowed: nest.target.max_workgroup_bytes,
+            parts: ir.shared.iter().map(|s| (s.name.clone(), s.len.saturating_mul(4))).collect(),
+            target: nest.target.name.clone(),
+        });
     }
-    Ok(Lowered { loops: ir, dispatch })
+    if errors.is_empty() { Ok(Lowered { loops: ir, dispatch }) } else { Err(errors) }
 }
 
 struct Lower<'n> {
@@ -108,6 +131,8 @@ struct Lower<'n> {
     pool: Vec<usize>,
     /// Entered map axes, outermost first.
     chain: Vec<AxisId>,
+    /// What is wrong so far; lowering goes on, so that all of it is found.
+    errors: Vec<ScheduleError>,
 }
 
 impl Lower<'_> {
@@ -130,6 +155,12 @@ impl Lower<'_> {
                 let name = tensor.name.clone();
                 self.ir.buffers.push(Buffer { tensor: name.clone(), name, access, elem, width: 1, part });
             }
+        }
+    }
+
+    fn wrong(&mut self, error: ScheduleError) {
+        if !self.errors.contains(&error) {
+            self.errors.push(error);
         }
     }
 

@@ -8,7 +8,7 @@ use naga::valid::{Capabilities, ValidationFlags, Validator};
 
 /// The compiler's own mistake: a pass made something that a later check refuses.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("bug in the compiler, pass `{pass}`, kernel `{kernel}`, schedule `{schedule}`:\n{message}\n{text}")]
+#[error("bug in the compiler, pass `{pass}`, kernel `{kernel}`:\n{schedule}{message}\n{text}")]
 pub struct Bug {
     /// The pass whose check failed.
     pub pass: &'static str,

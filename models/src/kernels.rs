@@ -67,6 +67,8 @@ pub fn all() -> Vec<Entry> {
                 attention::naive(),
                 attention::columns(),
                 attention::columns_wide(),
+                attention::grouped(),
+                attention::grouped_wide(),
                 attention::tree(),
                 attention::subgroup(),
             ],

@@ -176,8 +176,8 @@ static TIERS: LazyLock<Vec<Tier>> = LazyLock::new(|| {
         risk: "online softmax rescales its sums as the maximum grows: another rounding",
         single_pass: true,
         ..cooperative.clone().with(vec![
-            Phases::both(attention::columns()),
-            Phases::both(attention::columns_wide()),
+            Phases::both(attention::grouped()),
+            Phases::both(attention::grouped_wide()),
             Phases::both(attention::naive()),
         ])
     };
@@ -196,7 +196,7 @@ static TIERS: LazyLock<Vec<Tier>> = LazyLock::new(|| {
         hypothesis: "4 bytes come back instead of a logit for each token of the vocabulary",
         risk: "ties must go to the lowest index, and a value that is not finite must be noticed",
         device_argmax: true,
-        ..norms.clone().with(vec![Phases::both(argmax::tree())])
+        ..norms.clone().with(vec![Phases::both(argmax::vectors())])
     };
     let all = [naive, batched, half, cooperative, single_pass, norms, argmax];
     all.into_iter().enumerate().map(|(number, tier)| Tier { number, ..tier }).collect()

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use tilewright_codegen::loops::{Access, Buffer, Builtin, Expr, Kind, LoopIr, Stmt, Ty, Var, VarDecl};
 use tilewright_codegen::program::{Count, Program, Shader, TensorLayout};
 use tilewright_codegen::target::Subgroups;
+use tilewright_codegen::usage::uses_subgroups;
 use tilewright_codegen::wgsl::{Dialect, print};
 use tilewright_dsl::ir::{Binary, Type};
 use tilewright_dsl::schedule::Storage;
@@ -83,22 +84,64 @@ pub(crate) fn least_program() -> Program {
     one_output("least", 1, 1, loops("least", "one word", 1, Vec::new(), body))
 }
 
+/// Words that each workgroup of [`copy_program`] copies.
+pub(crate) const COPIED: u32 = 8 * 256;
+
+/// Copies `workgroups` times [`COPIED`] words from one buffer to another, neighbours by neighbours.
+pub(crate) fn copy_program(workgroups: u32) -> Program {
+    let words = workgroups * COPIED;
+    let buffer = |name: &str, access| Buffer {
+        name: name.into(),
+        access,
+        elem: Type::U32,
+        width: 1,
+        tensor: name.into(),
+        part: 0,
+    };
+    let (x, y) = (buffer("from", Access::Read), buffer("to", Access::ReadWrite));
+    let first = Var(0);
+    let boxed = |e: Expr| Box::new(e);
+    let scaled = Expr::Binary(Binary::Mul, boxed(Expr::Builtin(Builtin::WorkgroupX)), boxed(Expr::U32(COPIED)));
+    let start = Expr::Binary(Binary::Add, boxed(scaled), boxed(Expr::Builtin(Builtin::LocalIndex)));
+    let mut vars = vec![VarDecl { name: "first".into(), kind: Kind::Value(Ty { elem: Type::U32, width: 1 }) }];
+    let mut body = vec![Stmt::Let(first, start)];
+    let at = |i: u32| Expr::Binary(Binary::Add, boxed(Expr::Var(first)), boxed(Expr::U32(i * 256)));
+    // All loads first, so that they are under way together.
+    for i in 0..COPIED / 256 {
+        vars.push(VarDecl { name: "word".into(), kind: Kind::Value(Ty { elem: Type::U32, width: 1 }) });
+        body.push(Stmt::Let(Var(1 + i), Expr::Load { buffer: 0, index: boxed(at(i)), width: 1 }));
+    }
+    body.extend((0..COPIED / 256).map(|i| Stmt::Store(1, at(i), Expr::Var(Var(1 + i)))));
+    let head = vec!["copy: each invocation copies eight words".into()];
+    let buffers = vec![x, y];
+    let loops = LoopIr { name: "copy".into(), head, workgroup: 256, buffers, vars, body, ..LoopIr::default() };
+    by_hand("copy", vec![layout("from", false, words), layout("to", true, words)], workgroups, loops)
+}
+
 /// A program of one shader that writes u32 words to one tensor.
 fn one_output(kernel: &str, words: u32, workgroups: u32, loops: LoopIr) -> Program {
-    let subgroups = kernel == "subgroup_probe";
+    by_hand(kernel, vec![layout("facts", true, words)], workgroups, loops)
+}
+
+fn layout(name: &str, written: bool, words: u32) -> TensorLayout {
+    TensorLayout {
+        name: name.into(),
+        written,
+        integer: true,
+        dims: vec![words],
+        storage: Storage::F32,
+        stride: words.next_multiple_of(4),
+        parts: vec![words],
+    }
+}
+
+fn by_hand(kernel: &str, tensors: Vec<TensorLayout>, workgroups: u32, loops: LoopIr) -> Program {
+    let subgroups = uses_subgroups(&loops);
     let wgsl = print(&loops, Dialect::Native);
     Program {
         kernel: kernel.into(),
         schedule: "by hand".into(),
-        tensors: vec![TensorLayout {
-            name: "facts".into(),
-            written: true,
-            integer: true,
-            dims: vec![words],
-            storage: Storage::F32,
-            stride: words.next_multiple_of(4),
-            parts: vec![words],
-        }],
+        tensors,
         shaders: vec![Shader {
             loops,
             wgsl,

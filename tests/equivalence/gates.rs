@@ -122,6 +122,18 @@ pub fn interpret(
     inputs: &Tensors,
     subgroup: u32,
 ) -> Result<Tensors, String> {
+    watch(kernel, program, case, inputs, subgroup).map(|(tensors, _)| tensors)
+}
+
+/// The interpreter, with what it saw of each shader.
+pub fn watch(
+    kernel: &Kernel,
+    program: &Program,
+    case: &Case,
+    inputs: &Tensors,
+    subgroup: u32,
+) -> Result<(Tensors, Vec<interp::Stats>), String> {
+    let mut stats = Vec::new();
     let params = params(case);
     let mut parts: BTreeMap<&str, Vec<Vec<u32>>> =
         program.tensors.iter().map(|l| (l.name.as_str(), pack(l, &inputs[&l.name]))).collect();
@@ -131,8 +143,9 @@ pub fn interpret(
         let values: Vec<u32> = shader.loops.params.iter().map(|p| params[&p.name]).collect();
         let [x, y] = &shader.dispatch;
         let dispatch = [x.eval(&params).expect("x"), y.eval(&params).expect("y")];
-        interp::run(&shader.loops, dispatch, &values, &mut buffers, subgroup)
+        let seen = interp::run(&shader.loops, dispatch, &values, &mut buffers, subgroup)
             .map_err(|e| format!("{e}\n{}", shader.wgsl))?;
+        stats.push(seen);
         for (buffer, words) in shader.loops.buffers.iter().zip(buffers) {
             let slot = parts.get_mut(buffer.tensor.as_str()).expect("the binding names a tensor");
             slot[buffer.part as usize] = words;
@@ -142,7 +155,7 @@ pub fn interpret(
         let words = parts[l.name.as_str()].concat();
         (l.name.clone(), unpack(l, &words, &inputs[&l.name]))
     });
-    Ok(keep_outputs(kernel, all.collect()))
+    Ok((keep_outputs(kernel, all.collect()), stats))
 }
 
 /// The adapter, through the runtime.

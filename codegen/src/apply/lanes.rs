@@ -9,11 +9,15 @@ use crate::error::ScheduleError;
 use tilewright_dsl::ir::{AxisId, AxisKind, Expr, ExprId, Stmt};
 use tilewright_dsl::schedule::{Fold, LevelKind, Place};
 
+/// More copies than this make shaders that no driver compiles in reasonable time.
+const MOST_COPIES: u32 = 1024;
+
 /// Sets `grid`, `workgroup` and every axis' stride, and checks what depends on them.
 pub fn place(nest: &mut Nest, errors: &mut Vec<ScheduleError>) {
     let mut nests: Vec<Vec<AxisId>> = Vec::new();
     let mut stores: Vec<Vec<AxisId>> = Vec::new();
     walk(nest, &nest.kernel.body, &mut Vec::new(), &mut nests, &mut stores);
+    let all_axes = nests.clone();
     for chain in &mut nests {
         // An axis without lanes does not move the others.
         chain.retain(|a| nest.plan(*a).lanes > 1);
@@ -21,6 +25,7 @@ pub fn place(nest: &mut Nest, errors: &mut Vec<ScheduleError>) {
     }
     let all = nests.clone();
     nests.retain(|n| !all.iter().any(|m| m.len() > n.len() && n.iter().all(|a| m.contains(a))));
+    copies(nest, &all_axes, errors);
     grid(nest, &stores, errors);
     strides(nest, &nests, errors);
     folds(nest, errors);
@@ -80,6 +85,21 @@ fn visit(nest: &Nest, id: ExprId, chain: &[AxisId], nests: &mut Vec<Vec<AxisId>>
     }
 }
 
+/// Copies of the axes that live together multiply, and each is text in the shader.
+fn copies(nest: &Nest, nests: &[Vec<AxisId>], errors: &mut Vec<ScheduleError>) {
+    let number = |a: &AxisId| {
+        let sizes = nest.plan(*a).levels.iter().filter(|l| matches!(l.kind, LevelKind::Unroll | LevelKind::Vector));
+        sizes.filter_map(|l| l.size).fold(1u32, u32::saturating_mul)
+    };
+    let product = |n: &&Vec<AxisId>| n.iter().map(number).fold(1u32, u32::saturating_mul);
+    let Some(most) = nests.iter().max_by_key(product).filter(|n| product(n) > MOST_COPIES) else { return };
+    errors.push(ScheduleError::TooManyCopies {
+        asked: product(&most),
+        allowed: MOST_COPIES,
+        axes: most.iter().filter(|a| number(a) > 1).map(|a| nest.kernel.axis(*a).name.clone()).collect(),
+    });
+}
+
 /// Grid axes must enclose every store: a workgroup belongs to one value of each.
 fn grid(nest: &mut Nest, stores: &[Vec<AxisId>], errors: &mut Vec<ScheduleError>) {
     let mut axes: Vec<AxisId> =
@@ -87,8 +107,16 @@ fn grid(nest: &mut Nest, stores: &[Vec<AxisId>], errors: &mut Vec<ScheduleError>
     axes.sort_by_key(|a| listed(nest, *a));
     for axis in &axes {
         let name = || nest.kernel.axis(*axis).name.clone();
-        let refuse =
-            |why: &str| ScheduleError::LevelNotPossible { axis: name(), kind: LevelKind::Grid, why: why.into() };
+        let refuse = |why| ScheduleError::LevelNotPossible {
+            axis: name(),
+            kind: LevelKind::Grid,
+            why,
+            instead: "make it `serial` or `lanes(n)`",
+        };
+        if nest.kernel.axis(*axis).kind != AxisKind::Map {
+            // Refused with the levels already.
+            continue;
+        }
         if !stores.iter().all(|s| s.contains(axis)) {
             errors.push(refuse("it does not enclose every store, so other workgroups would store again"));
         }
@@ -106,18 +134,17 @@ fn loads(nest: &Nest, id: ExprId) -> bool {
 }
 
 fn strides(nest: &mut Nest, nests: &[Vec<AxisId>], errors: &mut Vec<ScheduleError>) {
-    let names = |n: &[AxisId], nest: &Nest| {
-        let all: Vec<&str> = n.iter().map(|a| nest.kernel.axis(*a).name.as_str()).collect();
-        all.join(", ")
-    };
-    let product = |n: &[AxisId], nest: &Nest| n.iter().try_fold(1u32, |p, a| p.checked_mul(nest.plan(*a).lanes));
-    let mut largest = (1u32, String::new());
+    // What is refused already may have had lanes: what depends on their number is not judged.
+    let unsure = errors.iter().any(|e| {
+        matches!(e, ScheduleError::UnknownAxis { .. } | ScheduleError::AxisTwice { .. } | ScheduleError::BadSize { .. })
+    });
+    let names =
+        |n: &[AxisId], nest: &Nest| -> Vec<String> { n.iter().map(|a| nest.kernel.axis(*a).name.clone()).collect() };
+    let product = |n: &[AxisId], nest: &Nest| n.iter().fold(1u32, |p, a| p.saturating_mul(nest.plan(*a).lanes));
+    let mut largest = (1u32, Vec::new());
     let mut found: Vec<Option<u32>> = vec![None; nest.axes.len()];
     for n in nests {
-        let Some(total) = product(n, nest) else {
-            errors.push(ScheduleError::BadSize { what: names(n, nest) });
-            return;
-        };
+        let total = product(n, nest);
         if total > largest.0 {
             largest = (total, names(n, nest));
         }
@@ -131,7 +158,7 @@ fn strides(nest: &mut Nest, nests: &[Vec<AxisId>], errors: &mut Vec<ScheduleErro
                 }),
                 _ => found[axis.0 as usize] = Some(stride),
             }
-            stride *= nest.plan(*axis).lanes;
+            stride = stride.saturating_mul(nest.plan(*axis).lanes);
         }
     }
     for (plan, stride) in nest.axes.iter_mut().zip(found) {
@@ -140,6 +167,7 @@ fn strides(nest: &mut Nest, nests: &[Vec<AxisId>], errors: &mut Vec<ScheduleErro
     nest.workgroup = largest.0;
     if let Some(asked) = nest.schedule.workgroup
         && asked != largest.0
+        && !unsure
     {
         let filled = nest.tiles.iter().any(|t| t.place == Place::Workgroup);
         // A nest smaller than the workgroup may still fill tiles with all of it.
@@ -150,8 +178,8 @@ fn strides(nest: &mut Nest, nests: &[Vec<AxisId>], errors: &mut Vec<ScheduleErro
         }
     }
     for n in nests {
-        let total = product(n, nest).unwrap_or(1);
-        if !nest.workgroup.is_multiple_of(total) {
+        let total = product(n, nest);
+        if !unsure && !nest.workgroup.is_multiple_of(total) {
             errors.push(ScheduleError::NestDoesNotDivide {
                 nest: names(n, nest),
                 product: total,
@@ -159,8 +187,13 @@ fn strides(nest: &mut Nest, nests: &[Vec<AxisId>], errors: &mut Vec<ScheduleErro
             });
         }
     }
-    if nest.workgroup > nest.target.max_invocations {
-        errors.push(ScheduleError::WorkgroupTooLarge { asked: nest.workgroup, allowed: nest.target.max_invocations });
+    if !unsure && nest.workgroup > nest.target.max_invocations {
+        errors.push(ScheduleError::WorkgroupTooLarge {
+            asked: nest.workgroup,
+            allowed: nest.target.max_invocations,
+            nest: largest.1,
+            target: nest.target.name.clone(),
+        });
     }
 }
 
@@ -178,7 +211,6 @@ fn folds(nest: &Nest, errors: &mut Vec<ScheduleError>) {
             errors.push(ScheduleError::SubgroupStride { axis: axis.name.clone(), stride: plan.stride });
         }
         if fold != Fold::Serial && !plan.lanes.is_power_of_two() {
-            let fold = if fold == Fold::Tree { "tree" } else { "subgroup" };
             errors.push(ScheduleError::NotPowerOfTwo { axis: axis.name.clone(), lanes: plan.lanes, fold });
         }
     }
@@ -206,15 +238,11 @@ fn arrays(nest: &Nest, errors: &mut Vec<ScheduleError>) {
             }
             _ => false,
         };
-        if !private && !same {
+        // An array on `grid` is refused with its levels.
+        let refused = plan.level(LevelKind::Grid).is_some();
+        if !private && !same && !refused {
             let levels = nest.schedule.levels(&nest.kernel.axis(array).name).unwrap_or(&[]);
-            let words: Vec<String> = levels
-                .iter()
-                .map(|l| {
-                    let kind = format!("{:?}", l.kind).to_lowercase();
-                    l.size.map_or(kind.clone(), |n| format!("{kind}({n})"))
-                })
-                .collect();
+            let words: Vec<String> = levels.iter().map(ToString::to_string).collect();
             errors.push(ScheduleError::ArrayLevels {
                 axis: match nest.kernel.expr(*index) {
                     Expr::Axis(a) => nest.kernel.axis(*a).name.clone(),

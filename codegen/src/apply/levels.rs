@@ -10,13 +10,22 @@ use tilewright_dsl::schedule::{Level, LevelKind, Place, Schedule, Tail};
 /// One plan an axis; where an axis has an error, a plan that lets the others be checked.
 pub fn resolve(kernel: &Kernel, schedule: &Schedule, shape: &Shape, errors: &mut Vec<ScheduleError>) -> Vec<AxisPlan> {
     (0..kernel.axes.len() as u32)
-        .map(|i| axis(kernel, schedule, shape, AxisId(i), errors).unwrap_or_else(open_serial))
+        .map(|i| {
+            let levels = schedule.levels(&kernel.axis(AxisId(i)).name).unwrap_or_default();
+            axis(kernel, schedule, shape, AxisId(i), errors).unwrap_or_else(|| stand_in(levels))
+        })
         .collect()
 }
 
-fn open_serial() -> AxisPlan {
-    let level = LevelPlan { kind: LevelKind::Serial, size: None, weight: 1, open: true, name: None };
-    AxisPlan { levels: vec![level], extent: None, exact: true, lanes: 1, stride: 1 }
+/// The plan of an axis whose levels are wrong: the names and lanes that its author meant, so that one mistake stays one error.
+fn stand_in(levels: &[Level]) -> AxisPlan {
+    let plan = |l: &Level| {
+        let size = l.size.filter(|n| *n > 0);
+        LevelPlan { kind: l.kind, size, weight: 1, open: size.is_none(), name: l.name.clone() }
+    };
+    let sizes = levels.iter().filter(|l| l.kind == LevelKind::Lanes).filter_map(|l| l.size);
+    let lanes = sizes.fold(1u32, |p, n| p.saturating_mul(n)).max(1);
+    AxisPlan { levels: levels.iter().map(plan).collect(), extent: None, exact: true, lanes, stride: 1 }
 }
 
 /// The number of values of an axis, where it is fixed.
@@ -48,7 +57,7 @@ fn axis(
     let sized =
         levels.iter().filter_map(|l| l.size).try_fold(1u32, |a, n| if n == 0 { None } else { a.checked_mul(n) });
     let Some(product) = sized else {
-        errors.push(ScheduleError::BadSize { what: name });
+        errors.push(ScheduleError::BadSize { axis: name });
         return None;
     };
     let open = levels.iter().position(|l| l.size.is_none());
@@ -63,25 +72,22 @@ fn axis(
             let capacity = fixed.or_else(|| deps::capacity(kernel, shape, decl.hi));
             match capacity {
                 Some(n) if n <= product => {}
-                _ => errors.push(ScheduleError::NotCovered {
-                    axis: name.clone(),
-                    covered: product,
-                    extent: capacity.unwrap_or(u32::MAX),
-                }),
+                _ => errors.push(ScheduleError::NotCovered { axis: name.clone(), covered: product, extent: capacity }),
             }
             None
         }
     };
     let total = count.map_or(Some(product), |n| n.checked_mul(product));
     let Some(total) = total else {
-        errors.push(ScheduleError::BadSize { what: name });
+        errors.push(ScheduleError::BadSize { axis: name });
         return None;
     };
     let exact = fixed == Some(total) || (fixed.is_none() && product == 1 && open.is_some());
     if schedule.tail(&name) == Tail::Exact && !exact {
+        let sizes = levels.iter().filter_map(|l| l.size).collect();
         errors.push(match fixed {
-            Some(n) => ScheduleError::DoesNotDivide { axis: name.clone(), product, extent: n },
-            None => ScheduleError::ExactAtRunTime { axis: name.clone(), product },
+            Some(n) => ScheduleError::DoesNotDivide { axis: name.clone(), sizes, extent: n },
+            None => ScheduleError::ExactAtRunTime { axis: name.clone(), sizes },
         });
     }
     let mut weight = 1u32;
@@ -96,48 +102,62 @@ fn axis(
         })
         .collect();
     plans.reverse();
-    let lanes = plans.iter().filter(|l| l.kind == LevelKind::Lanes).filter_map(|l| l.size).product();
+    let lanes =
+        plans.iter().filter(|l| l.kind == LevelKind::Lanes).filter_map(|l| l.size).fold(1u32, u32::saturating_mul);
     (errors.len() == before).then_some(AxisPlan { levels: plans, extent: fixed, exact, lanes, stride: 1 })
 }
 
 /// Kinds that an axis can have, in an order that has a meaning.
 fn order(kernel: &Kernel, id: AxisId, name: &str, levels: &[Level], errors: &mut Vec<ScheduleError>) {
     let kind = kernel.axis(id).kind;
-    let mut wrong = |kind: LevelKind, why: &str| {
-        errors.push(ScheduleError::LevelNotPossible { axis: name.into(), kind, why: why.into() });
+    let mut wrong = |kind: LevelKind, why, instead| {
+        errors.push(ScheduleError::LevelNotPossible { axis: name.into(), kind, why, instead });
     };
     for level in levels {
         match level.kind {
-            LevelKind::Grid if kind == AxisKind::Reduce => wrong(level.kind, "a reduction stays in one workgroup"),
-            LevelKind::Grid if kind == AxisKind::Array => wrong(level.kind, "an array field belongs to its reduction"),
-            LevelKind::Vector if !matches!(level.size, Some(1 | 2 | 4 | 8 | 16)) => {
-                wrong(level.kind, "a load takes 2, 4, 8 or 16 neighbours");
+            LevelKind::Grid if kind == AxisKind::Reduce => {
+                wrong(level.kind, "a reduction stays in one workgroup", "make it `serial` or `lanes(n)`");
             }
-            LevelKind::Lanes | LevelKind::Unroll if level.size.is_none() => wrong(level.kind, "it needs a size"),
+            LevelKind::Grid if kind == AxisKind::Array => {
+                wrong(level.kind, "an array field belongs to its reduction", "make it `serial` or `lanes(n)`");
+            }
+            LevelKind::Vector if !matches!(level.size, Some(1 | 2 | 4 | 8 | 16)) => {
+                wrong(
+                    level.kind,
+                    "a load takes 2, 4, 8 or 16 neighbours",
+                    "write `vector(4)`, which is 128 bits of f32",
+                );
+            }
+            LevelKind::Lanes | LevelKind::Unroll if level.size.is_none() => {
+                wrong(level.kind, "it needs a size", "give it one; `grid` or `serial` can take what is left");
+            }
             _ => {}
         }
     }
-    let mut bad = |why: &str| errors.push(ScheduleError::LevelOrder { axis: name.into(), why: why.into() });
+    let mut bad = |kind, why| errors.push(ScheduleError::LevelOrder { axis: name.into(), kind, why });
     if levels.is_empty() {
-        bad("at least one level is needed");
+        bad(None, "at least one level is needed");
     }
-    for (single, words) in [
-        (LevelKind::Grid, "more than one `grid` level"),
-        (LevelKind::Lanes, "more than one `lanes` level"),
-        (LevelKind::Vector, "more than one `vector` level"),
+    for (single, why) in [
+        (LevelKind::Grid, "it has more than one `grid` level"),
+        (LevelKind::Lanes, "it has more than one `lanes` level"),
+        (LevelKind::Vector, "it has more than one `vector` level"),
     ] {
         if levels.iter().filter(|l| l.kind == single).count() > 1 {
-            bad(words);
+            bad(Some(single), why);
         }
     }
-    if levels.iter().skip(1).any(|l| l.kind == LevelKind::Grid) {
-        bad("`grid` must be the outermost level");
+    if levels.first().is_some_and(|l| l.kind != LevelKind::Grid) && levels.iter().any(|l| l.kind == LevelKind::Grid) {
+        bad(Some(LevelKind::Grid), "`grid` must be the outermost level");
     }
-    if levels.iter().rev().skip(1).any(|l| l.kind == LevelKind::Vector) {
-        bad("`vector` must be the innermost level");
+    if levels.last().is_some_and(|l| l.kind != LevelKind::Vector) && levels.iter().any(|l| l.kind == LevelKind::Vector)
+    {
+        bad(Some(LevelKind::Vector), "`vector` must be the innermost level");
     }
     if levels.iter().any(|l| l.kind == LevelKind::Vector) && !last_somewhere(kernel, id) {
-        errors.push(ScheduleError::VectorNotLast { axis: name.into() });
+        let last = (0..kernel.axes.len() as u32).map(AxisId).filter(|a| last_somewhere(kernel, *a));
+        let last = last.map(|a| kernel.axis(a).name.clone()).collect();
+        errors.push(ScheduleError::VectorNotLast { axis: name.into(), last });
     }
 }
 
@@ -181,7 +201,14 @@ pub fn tiles(
             let serial = axes[id.0 as usize].levels.iter().position(|l| l.kind == LevelKind::Serial);
             return Some((id, serial.unwrap_or(0)));
         }
-        errors.push(ScheduleError::UnknownLevel { level: at.into() });
+        let named = axes.iter().flat_map(|a| &a.levels).filter_map(|l| l.name.clone());
+        let error = ScheduleError::UnknownLevel {
+            level: at.into(),
+            known: named.chain(kernel.axes.iter().map(|a| a.name.clone())).collect(),
+        };
+        if !errors.contains(&error) {
+            errors.push(error);
+        }
         None
     };
     let mut tiles = Vec::new();
@@ -200,9 +227,9 @@ pub fn tiles(
         if matches!(tile.what, TileOf::Tensor(_)) && tile.place == Place::Registers {
             errors.push(ScheduleError::NoTile {
                 what: tile_name(kernel, tile),
-                at: kernel.axis(tile.axis).name.clone(),
-                why: "what copies of an invocation load twice is kept in registers as it is; stage it in `workgroup`"
-                    .into(),
+                at: level_name(kernel, axes, tile),
+                why: "what copies of an invocation load twice is kept in registers as it is",
+                instead: "drop the line, or stage it in `workgroup`",
             });
         }
         let suffix = axes[tile.axis.0 as usize].levels[..=tile.level]
@@ -211,12 +238,19 @@ pub fn tiles(
         if tile.place == Place::Workgroup && !suffix {
             errors.push(ScheduleError::NoTile {
                 what: tile_name(kernel, tile),
-                at: kernel.axis(tile.axis).name.clone(),
-                why: "its level lies inside lanes or copies, so the invocations would not share one tile".into(),
+                at: level_name(kernel, axes, tile),
+                why: "its level lies inside lanes or copies, so the invocations would not share one tile",
+                instead: "name a `serial` level that stands before the axis' lanes and copies",
             });
         }
     }
     tiles
+}
+
+/// The name by which the schedule calls the level of a tile.
+pub fn level_name(kernel: &Kernel, axes: &[AxisPlan], tile: &TilePlan) -> String {
+    let named = axes[tile.axis.0 as usize].levels[tile.level].name.clone();
+    named.unwrap_or_else(|| kernel.axis(tile.axis).name.clone())
 }
 
 /// The name by which the schedule calls what a tile holds.

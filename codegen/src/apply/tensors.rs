@@ -31,15 +31,11 @@ pub fn layouts(
                 None => 1,
             })
             .collect();
-        let refuse = |why: &str| ScheduleError::StorageNotPossible {
-            tensor: tensor.name.clone(),
-            storage: format!("{storage:?}").to_lowercase(),
-            why: why.into(),
-        };
+        let refuse = |why| ScheduleError::StorageNotPossible { tensor: tensor.name.clone(), storage, why };
         if storage != Storage::F32 && tensor.elem != Type::F32 {
             errors.push(refuse("its elements are integers"));
         }
-        if storage != Storage::F32 && tensor.role != Role::In {
+        if storage != Storage::F32 && tensor.elem == Type::F32 && tensor.role != Role::In {
             errors.push(refuse("an invocation would write half of a word that it does not own"));
         }
         let innermost = dims.last().copied().unwrap_or(1);
@@ -55,29 +51,29 @@ pub fn layouts(
         let bytes = layout.part_bytes(0);
         let allowed = target.max_binding_bytes.min(target.max_buffer_bytes);
         if bytes > allowed {
+            let halves = storage == Storage::F32 && tensor.elem == Type::F32 && tensor.role == Role::In;
+            let halved = halves && bytes / 2 <= allowed;
+            let mut refuse = |why| {
+                let tensor = tensor.name.clone();
+                errors.push(ScheduleError::BindingTooLarge { tensor, asked: bytes, allowed, why, halved });
+            };
             match split(kernel, TensorId(i as u32), &layout, allowed, axes) {
                 Ok(found) if parts == [None] => {
                     layout.parts = found.iter().map(|p| p.rows).collect();
                     parts = found.into_iter().map(Some).collect();
                 }
-                Ok(_) => errors.push(ScheduleError::BindingTooLarge {
-                    tensor: tensor.name.clone(),
-                    asked: bytes,
-                    allowed,
-                    why: "another tensor of this kernel is split already".into(),
-                }),
-                Err(why) => errors.push(ScheduleError::BindingTooLarge {
-                    tensor: tensor.name.clone(),
-                    asked: bytes,
-                    allowed,
-                    why,
-                }),
+                Ok(_) => refuse("another tensor of this kernel is split already"),
+                Err(why) => refuse(why),
             }
         }
         layouts.push(layout);
     }
     if layouts.len() as u32 > target.max_storage_buffers {
-        errors.push(ScheduleError::TooManyBuffers { asked: layouts.len() as u32, allowed: target.max_storage_buffers });
+        errors.push(ScheduleError::TooManyBuffers {
+            asked: layouts.len() as u32,
+            allowed: target.max_storage_buffers,
+            target: target.name.clone(),
+        });
     }
     (layouts, parts)
 }
@@ -90,12 +86,12 @@ fn split(
     layout: &TensorLayout,
     allowed: u64,
     axes: &[AxisPlan],
-) -> Result<Vec<Part>, String> {
+) -> Result<Vec<Part>, &'static str> {
     if layout.written {
-        return Err("only tensors that are read can be split".into());
+        return Err("only tensors that are read can be split");
     }
     if layout.dims.len() < 2 || layout.row_bytes() > allowed {
-        return Err("one row alone is too large".into());
+        return Err("one row alone is too large");
     }
     let mut firsts: Vec<ExprId> = kernel
         .exprs
@@ -106,11 +102,11 @@ fn split(
         })
         .collect();
     firsts.dedup();
-    let [first] = firsts[..] else { return Err("it is read with several first indices".into()) };
+    let [first] = firsts[..] else { return Err("it is read with several first indices") };
     let axis = match kernel.expr(first) {
         Expr::Axis(a) if kernel.axis(*a).kind == AxisKind::Map && whole(kernel, *a, axes, layout.dims[0]) => Some(*a),
         Expr::Load(..) => None,
-        _ => return Err("its first index is neither a `for` axis over all rows nor a loaded index".into()),
+        _ => return Err("its first index is neither a `for` axis over all rows nor a loaded index"),
     };
     let rows = u32::try_from(allowed / layout.row_bytes()).unwrap_or(u32::MAX);
     // Whole multiples of 1,024 rows keep tiles whole where there is room for them.

@@ -198,7 +198,7 @@ impl Lower<'_> {
                 Closer::If(cond) => self.emit(Stmt::If(cond, body, vec![])),
             }
         }
-        self.tiles.truncate(entered.tiles);
+        self.drop_tiles(entered.tiles);
         self.bound[entered.axis.0 as usize] = None;
     }
 

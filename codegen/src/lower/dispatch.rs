@@ -29,7 +29,8 @@ impl Lower<'_> {
         }
         let limit = u64::from(self.nest.target.max_workgroups);
         if largest > limit * limit || largest > u64::from(u32::MAX) {
-            return Err(ScheduleError::TooManyWorkgroups { asked: largest, allowed: limit * limit });
+            let target = self.nest.target.name.clone();
+            return Err(ScheduleError::TooManyWorkgroups { asked: largest, allowed: limit * limit, target });
         }
         let (dispatch, flat) = if largest <= limit {
             ([total.clone(), Count::Const(1)], Expr::Builtin(Builtin::WorkgroupX))

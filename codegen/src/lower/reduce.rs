@@ -47,7 +47,7 @@ impl Lower<'_> {
         let accs: Vec<Acc> = members.iter().map(|_| self.accumulators(&name, monoid, reduce.array)).collect();
         let together = self.held(axis) || self.together(&reduce.body, AxisSet::of(axis));
         if together {
-            self.same_for_all(axis)?;
+            self.same_for_all(axis);
         }
         let entered = self.enter(axis, bounds, together)?;
         self.steps(reduce, members, &accs)?;

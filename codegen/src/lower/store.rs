@@ -36,7 +36,7 @@ impl Lower<'_> {
         });
         let together = held || self.together(&roots(inner), inside);
         if together {
-            self.same_for_all(axis)?;
+            self.same_for_all(axis);
         }
         let entered = self.enter(axis, &envs[0], together)?;
         self.chain.push(axis);
@@ -49,19 +49,16 @@ impl Lower<'_> {
 
     /// Loops with barriers inside must run equally often in all invocations: bounds that differ between lanes must grow with
     /// them, so that all can run as long as the last one.
-    pub fn same_for_all(&self, axis: AxisId) -> Result<(), ScheduleError> {
+    pub fn same_for_all(&mut self, axis: AxisId) {
         let decl = self.nest.kernel.axis(axis);
         let differs = |id| {
             let free = self.nest.deps.free(id);
             (0..self.bound.len() as u32).map(AxisId).find(|a| free.has(*a) && self.nest.plan(*a).lanes > 1)
         };
         let other = differs(decl.lo).or_else(|| differs(decl.hi).filter(|_| !grows(self.nest.kernel, decl.hi)));
-        match other {
-            None => Ok(()),
-            Some(other) => Err(ScheduleError::Divergent {
-                axis: decl.name.clone(),
-                other: self.nest.kernel.axis(other).name.clone(),
-            }),
+        if let Some(other) = other {
+            let other = self.nest.kernel.axis(other).name.clone();
+            self.wrong(ScheduleError::Divergent { axis: decl.name.clone(), other });
         }
     }
 

@@ -17,6 +17,10 @@ pub struct Tile {
     pub what: TileOf,
     array: usize,
     dims: Vec<Dim>,
+    /// The line of the schedule.
+    plan: TilePlan,
+    /// Whether anything reads it.
+    used: bool,
 }
 
 /// One dimension of a tile.
@@ -29,6 +33,11 @@ struct Dim {
     size: u32,
     /// The first value.
     outside: Expr,
+}
+
+/// Elements of a tile; what does not fit 32 bits is far over every device's memory.
+fn elements(dims: &[Dim]) -> u32 {
+    dims.iter().fold(1u32, |n, d| n.saturating_mul(d.size))
 }
 
 impl Lower<'_> {
@@ -52,10 +61,15 @@ impl Lower<'_> {
             }
             let mut filled = Vec::new();
             for plan in kind {
-                filled.push(match plan.what {
-                    TileOf::Tensor(tensor) => self.fill_tensor(plan, tensor, env)?,
-                    TileOf::Value(value) => self.fill_value(plan, value, env)?,
-                });
+                let tile = match plan.what {
+                    TileOf::Tensor(tensor) => self.fill_tensor(plan, tensor, env),
+                    TileOf::Value(value) => self.fill_value(plan, value, env),
+                };
+                match tile {
+                    Ok(tile) => filled.push(tile),
+                    // The values are made without the tile, so that what else is wrong is found too.
+                    Err(error) => self.wrong(error),
+                }
             }
             self.tiles.extend(filled);
             self.emit(Stmt::Barrier);
@@ -63,17 +77,23 @@ impl Lower<'_> {
         Ok(())
     }
 
-    fn refuse(&self, plan: &TilePlan, why: &str) -> ScheduleError {
-        ScheduleError::NoTile {
-            what: match plan.what {
-                TileOf::Tensor(t) => self.nest.kernel.tensor(t).name.clone(),
-                TileOf::Value(v) => {
-                    self.nest.kernel.lets.iter().find(|l| l.value == v).map(|l| l.name.clone()).unwrap_or_default()
-                }
-            },
-            at: self.nest.kernel.axis(plan.axis).name.clone(),
-            why: why.into(),
+    /// Drops the tiles that were filled since; one that nothing read is a mistake.
+    pub fn drop_tiles(&mut self, from: usize) {
+        for tile in self.tiles.split_off(from) {
+            if !tile.used {
+                let error = self.refuse(
+                    &tile.plan,
+                    "nothing inside the level reads it",
+                    "name a level around its use, or drop the line",
+                );
+                self.wrong(error);
+            }
         }
+    }
+
+    fn refuse(&self, plan: &TilePlan, why: &'static str, instead: &'static str) -> ScheduleError {
+        let (what, at) = self.nest.tile_names(plan);
+        ScheduleError::NoTile { what, at, why, instead }
     }
 
     /// How an axis lies in a tile.
@@ -83,7 +103,11 @@ impl Lower<'_> {
         let bound = self.bound[axis.0 as usize].clone();
         let Some(bound) = bound else {
             let Some(size) = self.nest.plan(axis).extent else {
-                return Err(self.refuse(plan, "an axis inside it has a run-time extent"));
+                return Err(self.refuse(
+                    plan,
+                    "an axis inside it has a run-time extent",
+                    "split the axis: hold the tile at a `serial as NAME` level with sized levels inside",
+                ));
             };
             return Ok(Dim { axis: Some(axis), inner: None, size, outside: u(0) });
         };
@@ -93,13 +117,23 @@ impl Lower<'_> {
             levels.iter().position(|l| !matches!(l.kind, LevelKind::Grid | LevelKind::Serial)).unwrap_or(levels.len())
         };
         let Some(size) = product(inner) else {
-            return Err(self.refuse(plan, "a level inside it has no fixed size"));
+            return Err(self.refuse(
+                plan,
+                "a level inside it has no fixed size",
+                "give the levels inside sizes, and let the outermost one be open",
+            ));
         };
         let outside = match inner {
             0 => bound.lo,
             i => match bound.prefix.get(i - 1) {
                 Some(e) => e.clone(),
-                None => return Err(self.refuse(plan, "the steps of an axis do not lie one after the other")),
+                None => {
+                    return Err(self.refuse(
+                        plan,
+                        "the steps of an axis inside it do not lie one after the other",
+                        "hold it at a level of that axis, or list the axis without a `serial` level",
+                    ));
+                }
             },
         };
         Ok(Dim { axis: (size > 1).then_some(axis), inner: Some(inner), size, outside })
@@ -120,7 +154,7 @@ impl Lower<'_> {
     }
 
     fn allocate(&mut self, name: &str, dims: &[Dim]) -> usize {
-        let len = dims.iter().map(|d| d.size).product();
+        let len = elements(dims);
         self.shared(&format!("{name}_tile"), Type::F32, len)
     }
 
@@ -132,7 +166,7 @@ impl Lower<'_> {
         group: u32,
         body: impl FnOnce(&mut Self, Expr, Vec<Expr>) -> Result<(), ScheduleError>,
     ) -> Result<(), ScheduleError> {
-        let total: u32 = dims.iter().map(|d| d.size).product::<u32>() / group;
+        let total = elements(dims) / group;
         let workgroup = self.nest.workgroup;
         let looped = total > workgroup;
         let var = self.var("fill", Kind::Value(scalar(Type::U32)));
@@ -163,6 +197,9 @@ impl Lower<'_> {
 
     fn fill_tensor(&mut self, plan: &TilePlan, tensor: TensorId, env: &Env) -> Result<Tile, ScheduleError> {
         let kernel = self.nest.kernel;
+        if !kernel.exprs.iter().any(|e| matches!(e, ir::Expr::Load(t, _) if *t == tensor)) {
+            return Err(self.refuse(plan, "it is never read", "drop the line: a tile is for what is read"));
+        }
         let mut patterns: Vec<&Vec<ExprId>> = kernel
             .exprs
             .iter()
@@ -173,10 +210,14 @@ impl Lower<'_> {
             .collect();
         patterns.dedup();
         let [indices] = patterns[..] else {
-            return Err(self.refuse(plan, "it is read in several ways"));
+            return Err(self.refuse(
+                plan,
+                "it is read in several ways",
+                "drop the line: a tile serves one pattern of indices",
+            ));
         };
         if kernel.tensor(tensor).elem != Type::F32 {
-            return Err(self.refuse(plan, "its elements are integers"));
+            return Err(self.refuse(plan, "its elements are integers", "drop the line: only f32 tensors can be held"));
         }
         let mut dims = Vec::new();
         for index in indices {
@@ -189,7 +230,11 @@ impl Lower<'_> {
                         self.bound[a.0 as usize].is_none() || p.lanes > 1 || p.copies().len() > 1 || a == plan.axis
                     });
                     if varies {
-                        return Err(self.refuse(plan, "an index is computed from an axis inside it"));
+                        return Err(self.refuse(
+                            plan,
+                            "an index is computed from an axis inside it",
+                            "hold it at a level inside that axis, or put the axis on `grid` or `serial`",
+                        ));
                     }
                     Dim { axis: None, inner: None, size: 1, outside: self.value(*index, env)? }
                 }
@@ -233,7 +278,7 @@ impl Lower<'_> {
             }
             Ok(())
         })?;
-        Ok(Tile { what: plan.what, array, dims })
+        Ok(Tile { what: plan.what, array, dims, plan: plan.clone(), used: false })
     }
 
     fn fill_value(&mut self, plan: &TilePlan, value: ExprId, env: &Env) -> Result<Tile, ScheduleError> {
@@ -241,7 +286,11 @@ impl Lower<'_> {
         let mut dims = Vec::new();
         for axis in (0..self.bound.len() as u32).map(AxisId).filter(|a| free.has(*a)) {
             if self.bound[axis.0 as usize].is_none() {
-                return Err(self.refuse(plan, "it depends on an axis that lies inside the level"));
+                return Err(self.refuse(
+                    plan,
+                    "it depends on an axis that lies inside the level",
+                    "hold it at a level of that axis",
+                ));
             }
             let dim = self.dim(plan, axis)?;
             if dim.axis.is_some() {
@@ -249,12 +298,14 @@ impl Lower<'_> {
             }
         }
         if self.nest.kernel.type_of(value) != Type::F32 {
-            return Err(self.refuse(plan, "only f32 values can be held"));
+            return Err(self.refuse(plan, "only f32 values can be held", "drop the line"));
         }
         if self.spreads_lanes(value) {
-            return Err(
-                self.refuse(plan, "a reduction inside it has lanes, and its values are spread over all of them")
-            );
+            return Err(self.refuse(
+                plan,
+                "a reduction inside it has lanes, and its values are spread over all of them",
+                "make the reduction's levels `serial`, `unroll` or `vector`",
+            ));
         }
         let name = self.nest.kernel.lets.iter().find(|l| l.value == value).map(|l| l.name.clone()).unwrap_or_default();
         let array = self.allocate(&name, &dims);
@@ -287,7 +338,7 @@ impl Lower<'_> {
             this.scopes = kept;
             Ok(())
         })?;
-        Ok(Tile { what: plan.what, array, dims })
+        Ok(Tile { what: plan.what, array, dims, plan: plan.clone(), used: false })
     }
 
     /// Forgets what depends on axes that mean other elements for a while; gives what was known.
@@ -328,7 +379,8 @@ impl Lower<'_> {
     }
 
     fn tile_at(&mut self, what: TileOf, env: &Env) -> Option<Expr> {
-        let tile = self.tiles.iter().rev().find(|t| t.what == what)?;
+        let tile = self.tiles.iter_mut().rev().find(|t| t.what == what)?;
+        tile.used = true;
         let (array, dims) = (tile.array, tile.dims.clone());
         let mut at = u(0);
         for dim in &dims {

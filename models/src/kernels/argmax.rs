@@ -27,10 +27,10 @@ schedule! {
 }
 
 schedule! {
-    /// One workgroup a row, four neighbours a load.
+    /// One workgroup a row, four loads of four neighbours under way at once.
     pub vectors for argmax {
         t: grid;
-        v: serial, lanes(256), vector(4);
+        v: serial, lanes(256), unroll(4), vector(4);
     }
 }
 

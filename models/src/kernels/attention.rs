@@ -80,3 +80,27 @@ schedule! {
         fold d: subgroup;
     }
 }
+
+schedule! {
+    /// One workgroup a query head: 256 scores are computed together, then 16 groups of 16 invocations each add up every
+    /// sixteenth position, four columns an invocation. The groups meet in a tree.
+    pub grouped for attention {
+        workgroup 256;
+        t: grid;
+        h: grid;
+        j: serial as jo, serial(16), lanes(16);
+        softmax.c: lanes(16), vector(4);
+        c: lanes(16), vector(4);
+        d: serial, vector(4);
+        compute score at jo: workgroup;
+    }
+}
+
+schedule! {
+    /// The same for heads of up to 128 columns.
+    pub grouped_wide for attention from grouped {
+        j: serial as jo, serial(32), lanes(8);
+        softmax.c: lanes(32), vector(4);
+        c: lanes(32), vector(4);
+    }
+}

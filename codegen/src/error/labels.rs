@@ -1,0 +1,140 @@
+//! What a message about a schedule points at.
+//!
+//! An error is made where the schedule is applied and knows names and numbers alone; its labels are made here from it and
+//! the schedule, at the edge. Only places that are in the schedule get labels.
+
+use super::ScheduleError;
+use tilewright_dsl::schedule::{Level, LevelKind, Schedule, Spot};
+
+type Label = (Spot, String);
+
+impl ScheduleError {
+    /// The places in the schedule that the error is about, some with a word on it.
+    pub fn labels(&self, s: &Schedule) -> Vec<Label> {
+        let labels = match self {
+            Self::WrongKernel { .. }
+            | Self::MissingExtent { .. }
+            | Self::EmptyExtent { .. }
+            | Self::TooManyBuffers { .. } => vec![],
+            Self::BadSize { axis } | Self::LevelOrder { axis, kind: None, .. } => levels(s, axis, |_| true, ""),
+            Self::UnknownAxis { axis, .. } => vec![
+                (Spot::Axis(axis.clone()), "no such axis".into()),
+                (Spot::Fold(axis.clone()), "no such axis".into()),
+                (Spot::Tail(axis.clone()), "no such axis".into()),
+            ],
+            Self::UnknownTensor { tensor, .. } => {
+                let mut labels = stages(s, |i| s.stages[i].tensor == *tensor, "no such tensor");
+                labels.push((Spot::Store(tensor.clone()), "no such tensor".into()));
+                labels
+            }
+            Self::UnknownValue { value, .. } => computes(s, |i| s.computes[i].value == *value, "no such `let`"),
+            Self::UnknownLevel { level, .. } => {
+                let mut labels = stages(s, |i| s.stages[i].at == *level, "no such level");
+                labels.extend(computes(s, |i| s.computes[i].at == *level, "no such level"));
+                labels
+            }
+            Self::AxisTwice { axis } => vec![(Spot::Axis(axis.clone()), "here, and in a later line".into())],
+            Self::TwoOpenLevels { axis } => levels(s, axis, |l| l.size.is_none(), "both are open"),
+            Self::NotCovered { axis, covered, .. } => levels(s, axis, |_| true, &format!("{covered} in all")),
+            Self::DoesNotDivide { axis, sizes, extent } => {
+                let step = sizes.iter().fold(1u32, |p, n| p.saturating_mul(*n));
+                let text = match (extent / step, extent % step) {
+                    (0, _) => format!("{step} a step, and there are only {extent}"),
+                    (times, rest) => format!("{step} a step, and {extent} = {times} × {step} + {rest}"),
+                };
+                let mut labels = levels(s, axis, |l| l.size.is_some(), &text);
+                labels.push((Spot::Tail(axis.clone()), "asserts that it divides".into()));
+                labels
+            }
+            Self::ExactAtRunTime { axis, .. } => {
+                vec![(Spot::Tail(axis.clone()), "asserts what only a run tells".into())]
+            }
+            Self::OpenNotOutermost { axis } => levels(s, axis, |l| l.size.is_none(), "takes what only a run tells"),
+            Self::LevelNotPossible { axis, kind, .. } => levels(s, axis, |l| l.kind == *kind, ""),
+            Self::LevelOrder { axis, kind: Some(kind), .. } => levels(s, axis, |l| l.kind == *kind, ""),
+            Self::WorkgroupTooLarge { nest, asked: lanes, .. }
+            | Self::WorkgroupMismatch { nest, product: lanes, .. } => {
+                let mut labels = lanes_of(s, nest, &format!("{lanes} lanes together"));
+                labels.push((Spot::Workgroup, String::new()));
+                labels
+            }
+            Self::NestDoesNotDivide { nest, product, .. } => lanes_of(s, nest, &format!("{product} lanes together")),
+            Self::LaneMismatch { axis, .. } => levels(s, axis, |l| l.kind == LevelKind::Lanes, ""),
+            Self::NotPowerOfTwo { axis, .. } | Self::SubgroupStride { axis, .. } => {
+                let mut labels = levels(s, axis, |l| l.kind == LevelKind::Lanes, "");
+                labels.push((Spot::Fold(axis.clone()), String::new()));
+                labels
+            }
+            Self::NoSubgroups { axis, .. } => vec![(Spot::Fold(axis.clone()), "needs subgroup operations".into())],
+            Self::FoldNotReduction { axis, .. } => {
+                vec![(Spot::Fold(axis.clone()), "nothing is added up along it".into())]
+            }
+            Self::VectorNotLast { axis, .. } => {
+                levels(s, axis, |l| l.kind == LevelKind::Vector, "no neighbours in memory")
+            }
+            Self::ArrayLevels { axis, array, .. } => {
+                let mut labels = levels(s, array, |_| true, "where the elements live");
+                labels.extend(levels(s, axis, |_| true, "where they are read"));
+                labels
+            }
+            Self::NoTile { what, at, .. } => {
+                let mut labels = stages(s, |i| s.stages[i].tensor == *what && s.stages[i].at == *at, "");
+                labels.extend(computes(s, |i| s.computes[i].value == *what && s.computes[i].at == *at, ""));
+                labels
+            }
+            Self::StorageNotPossible { tensor, .. } | Self::BindingTooLarge { tensor, .. } => {
+                vec![(Spot::Store(tensor.clone()), String::new())]
+            }
+            Self::Divergent { axis, other } => {
+                let mut labels = levels(s, other, |l| l.kind == LevelKind::Lanes, "each lane has another end");
+                labels.push((Spot::Axis(axis.clone()), "all invocations must walk together".into()));
+                labels
+            }
+            Self::WorkgroupMemory { parts, .. } => {
+                let bytes = |name: &str| parts.iter().find(|p| p.0 == format!("{name}_tile")).map(|p| p.1);
+                let stages = s.stages.iter().enumerate().map(|(i, t)| (Spot::Stage(i), bytes(&t.tensor)));
+                let computes = s.computes.iter().enumerate().map(|(i, c)| (Spot::Compute(i), bytes(&c.value)));
+                stages.chain(computes).filter_map(|(spot, n)| Some((spot, format!("{} bytes", n?)))).collect()
+            }
+            Self::TooManyWorkgroups { .. } => {
+                s.axes.iter().flat_map(|a| levels(s, &a.axis, |l| l.kind == LevelKind::Grid, "")).collect()
+            }
+            Self::TooManyIterations { asked, .. } => {
+                let loops = s.axes.iter().flat_map(|a| levels(s, &a.axis, |l| l.kind == LevelKind::Serial, ""));
+                last_says(loops, &format!("{asked} rounds of all loops together"))
+            }
+            Self::TooManyCopies { axes, asked, .. } => {
+                let copies = |l: &Level| matches!(l.kind, LevelKind::Unroll | LevelKind::Vector);
+                last_says(axes.iter().flat_map(|a| levels(s, a, copies, "")), &format!("{asked} copies together"))
+            }
+        };
+        let printed = s.printed();
+        labels.into_iter().filter(|(spot, _)| printed.spots.iter().any(|p| p.0 == *spot)).collect()
+    }
+}
+
+/// Labels at some levels of an axis; the last one says the text.
+fn levels(s: &Schedule, axis: &str, which: impl Fn(&Level) -> bool, text: &str) -> Vec<Label> {
+    let found = s.levels(axis).unwrap_or_default().iter().enumerate().filter(|(_, l)| which(l));
+    last_says(found.map(|(i, _)| (Spot::Level(axis.into(), i), String::new())), text)
+}
+
+fn lanes_of(s: &Schedule, axes: &[String], text: &str) -> Vec<Label> {
+    last_says(axes.iter().flat_map(|a| levels(s, a, |l| l.kind == LevelKind::Lanes, "")), text)
+}
+
+fn last_says(labels: impl Iterator<Item = Label>, text: &str) -> Vec<Label> {
+    let mut labels: Vec<Label> = labels.collect();
+    if let Some(last) = labels.last_mut() {
+        last.1 = text.into();
+    }
+    labels
+}
+
+fn stages(s: &Schedule, which: impl Fn(usize) -> bool, text: &str) -> Vec<Label> {
+    (0..s.stages.len()).filter(|i| which(*i)).map(|i| (Spot::Stage(i), text.into())).collect()
+}
+
+fn computes(s: &Schedule, which: impl Fn(usize) -> bool, text: &str) -> Vec<Label> {
+    (0..s.computes.len()).filter(|i| which(*i)).map(|i| (Spot::Compute(i), text.into())).collect()
+}

@@ -1,0 +1,150 @@
+//! Every mistake in a schedule is provoked from a kernel and a text, comes alone, and is rendered as the snapshot says.
+#![allow(missing_docs, reason = "a test")]
+
+mod refused;
+
+use refused::{Case, cases, fusions, softmax_row};
+use std::collections::BTreeSet;
+use std::path::Path;
+use tilewright_codegen::error::ScheduleError;
+use tilewright_codegen::fuse::FuseError;
+use tilewright_codegen::shape::Shape;
+use tilewright_codegen::target::Target;
+use tilewright_codegen::{CompileError, compile};
+use tilewright_dsl::schedule::{Schedule, parse_file};
+
+/// The names of an enum's variants; a new variant does not compile before it stands here, and then needs a case.
+macro_rules! variants {
+    ($all:ident, $name:ident, $ty:ident: $($variant:ident),* $(,)?) => {
+        const $all: &[&str] = &[$(stringify!($variant)),*];
+        fn $name(error: &$ty) -> &'static str {
+            match error {
+                $($ty::$variant { .. } => stringify!($variant)),*
+            }
+        }
+    };
+}
+
+variants! { SCHEDULE_ERRORS, schedule_error, ScheduleError:
+    WrongKernel, MissingExtent, EmptyExtent, BadSize, UnknownAxis, UnknownTensor, UnknownValue, UnknownLevel, AxisTwice,
+    TwoOpenLevels, NotCovered, DoesNotDivide, ExactAtRunTime, OpenNotOutermost, LevelNotPossible, LevelOrder,
+    WorkgroupTooLarge, TooManyCopies, WorkgroupMismatch, NestDoesNotDivide, LaneMismatch, NotPowerOfTwo, NoSubgroups,
+    SubgroupStride, FoldNotReduction, VectorNotLast, ArrayLevels, NoTile, StorageNotPossible, Divergent, WorkgroupMemory,
+    TooManyBuffers, BindingTooLarge, TooManyWorkgroups, TooManyIterations,
+}
+variants! { FUSE_ERRORS, fuse_error, FuseError: NoInput, NotOneStore, Rank, RunsAgain }
+
+fn refusal(case: &Case) -> (Vec<ScheduleError>, String) {
+    match compile(&case.kernel, &case.schedule, &case.shape, &case.target) {
+        Err(error @ CompileError::Schedule { .. }) => {
+            let text = error.to_string();
+            let CompileError::Schedule { errors, .. } = error else { unreachable!() };
+            (errors, text)
+        }
+        Err(bug) => panic!("{bug}"),
+        Ok(_) => panic!("the schedule applies:\n{}", case.schedule),
+    }
+}
+
+/// Compares with `snapshots/errors/NAME.snap` of the project.
+fn matches_snapshot(name: &str, text: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("../../snapshots/errors");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(name, text));
+}
+
+/// Every message by the name of its snapshot, with the name of its variant.
+fn messages() -> Vec<(String, &'static str, String)> {
+    let mut all = Vec::new();
+    for case in cases() {
+        let (errors, text) = refusal(&case);
+        let names: Vec<&str> = errors.iter().map(schedule_error).collect();
+        assert_eq!(names.len(), 1, "one mistake is one error, not {names:?}:\n{text}");
+        assert!(text.contains("= help: "), "{} says what to do:\n{text}", names[0]);
+        let dash = if case.detail.is_empty() { "" } else { "-" };
+        all.push((format!("{}{dash}{}", names[0], case.detail), names[0], text));
+    }
+    for (detail, error) in fusions() {
+        let dash = if detail.is_empty() { "" } else { "-" };
+        all.push((format!("Fuse{}{dash}{detail}", fuse_error(&error)), fuse_error(&error), error.to_string()));
+    }
+    all
+}
+
+#[test]
+fn every_mistake_comes_alone_and_says_what_to_do() {
+    let messages = messages();
+    let mut names = BTreeSet::from(["several"]);
+    for (name, _, text) in &messages {
+        assert!(names.insert(name), "two cases are called {name}");
+        matches_snapshot(name, text);
+    }
+    let seen: BTreeSet<&str> = messages.iter().map(|m| m.1).collect();
+    assert_eq!(seen, SCHEDULE_ERRORS.iter().chain(FUSE_ERRORS).copied().collect(), "each variant has a case");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../snapshots/errors");
+    for entry in std::fs::read_dir(folder).expect("the snapshots can be read").flatten() {
+        let file = entry.file_name().to_string_lossy().into_owned();
+        let known = file.strip_suffix(".snap").is_some_and(|n| names.contains(n));
+        assert!(known, "snapshots/errors/{file} belongs to no test: delete it");
+    }
+}
+
+#[test]
+fn all_mistakes_of_a_schedule_come_at_once() {
+    let text = "schedule broken for softmax_row {
+        workgroup 64;
+        r: grid;
+        i: serial, lanes(48);
+        j: lanes(4), vector(4);
+        cc: serial;
+        fold r: tree;
+        stage y at q: workgroup;
+        store x: f16;
+        store z: bf16;
+        tail c: exact;
+    }";
+    let case = Case::new(softmax_row(), text, Shape::new().param("R", 4).fixed("C", 100));
+    let (errors, text) = refusal(&case);
+    let names: Vec<&str> = errors.iter().map(schedule_error).collect();
+    assert_eq!(
+        names,
+        ["UnknownAxis", "FoldNotReduction", "UnknownTensor", "NotCovered", "UnknownLevel", "NotPowerOfTwo"],
+        "{text}"
+    );
+    matches_snapshot("several", &text);
+}
+
+#[test]
+fn mistakes_of_tiles_come_at_once_too() {
+    let text = "schedule broken for linear {
+        t: grid, lanes(16), unroll(4);
+        r: grid, lanes(16), unroll(8);
+        k: serial as ko, serial(64);
+        stage w at ko: workgroup;
+        stage x at t: workgroup;
+    }";
+    let shape = Shape::new().fixed("T", 64).fixed("R", 128).param("K", 896);
+    let (errors, text) = refusal(&Case::new(refused::linear(), text, shape));
+    let names: Vec<&str> = errors.iter().map(schedule_error).collect();
+    assert_eq!(names, ["NoTile", "WorkgroupMemory"], "{text}");
+}
+
+#[test]
+fn the_empty_schedule_applies_to_every_kernel() {
+    for case in cases() {
+        let target = Target::webgpu();
+        let shape = refused::whole_shape(&case.kernel);
+        let done = compile(&case.kernel, &Schedule::empty(&case.kernel.name), &shape, &target);
+        assert!(done.is_ok(), "{}", done.err().map(|e| e.to_string()).unwrap_or_default());
+    }
+}
+
+#[test]
+fn a_message_names_file_and_line() {
+    let text = "\n\nschedule odd for linear { k: serial, lanes(48); }";
+    let schedule = parse_file("mine.schedules", text).expect("the text is well formed").remove(0);
+    let case = Case { schedule, ..Case::new(refused::linear(), "schedule odd for linear { }", refused::small()) };
+    assert!(refusal(&case).1.contains("  --> mine.schedules:3"), "{}", refusal(&case).1);
+}

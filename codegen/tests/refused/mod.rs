@@ -1,0 +1,297 @@
+//! Kernels with schedules that do not apply to them: at least one for each reason.
+
+use tilewright_codegen::fuse::{FuseError, fuse};
+use tilewright_codegen::shape::Shape;
+use tilewright_codegen::target::Target;
+use tilewright_dsl::ir::Kernel;
+use tilewright_dsl::schedule::{Schedule, parse_file};
+use tilewright_dsl::{kernel, monoid};
+
+/// y = x·Wᵀ.
+#[kernel]
+pub fn linear(w: Tensor<R, K>, x: Tensor<T, K>, y: Out<T, R>) {
+    for t in 0..T {
+        for r in 0..R {
+            y[t][r] = sum(0..K, |k| w[r][k] * x[t][k]);
+        }
+    }
+}
+
+#[kernel]
+pub fn rmsnorm(x: Tensor<T, D>, w: Tensor<D>, y: Out<T, D>, eps: f32) {
+    for t in 0..T {
+        let s = sum(0..D, |j| x[t][j] * x[t][j]);
+        let scale = rsqrt(s / D as f32 + eps);
+        for i in 0..D {
+            y[t][i] = x[t][i] * scale * w[i];
+        }
+    }
+}
+
+#[kernel]
+pub fn softmax_row(x: Tensor<R, C>, y: Out<R, C>) {
+    for r in 0..R {
+        let m = max(0..C, |i| x[r][i]);
+        let s = sum(0..C, |j| exp(x[r][j] - m));
+        for c in 0..C {
+            y[r][c] = exp(x[r][c] - m) / s;
+        }
+    }
+}
+
+#[monoid]
+impl Softmax<C> {
+    const IDENTITY: Self = Self { max: LOWEST, weight: 0.0, value: |c| 0.0 };
+    fn merge(a: Self, b: Self) -> Self {
+        let m = max(a.max, b.max);
+        let wa = exp(a.max - m);
+        let wb = exp(b.max - m);
+        Self { max: m, weight: a.weight * wa + b.weight * wb, value: |c| a.value[c] * wa + b.value[c] * wb }
+    }
+}
+
+#[kernel]
+pub fn attention(q: Tensor<T, D>, k: Tensor<P, D>, v: Tensor<P, D>, y: Out<T, D>, pos: u32) {
+    for t in 0..T {
+        let s = fold(0..pos + t + 1, |j| {
+            let score = sum(0..D, |d| q[t][d] * k[j][d]);
+            Softmax::<D> { max: score, weight: 1.0, value: |c| v[j][c] }
+        });
+        for c in 0..D {
+            y[t][c] = s.value[c] / s.weight;
+        }
+    }
+}
+
+/// Rows of a table.
+#[kernel]
+fn embedding(ids: Tensor<u32, T>, w: Tensor<V, D>, y: Out<T, D>) {
+    for t in 0..T {
+        for i in 0..D {
+            y[t][i] = w[ids[t]][i];
+        }
+    }
+}
+
+/// Sums of what comes after each element: the later, the fewer.
+#[kernel]
+fn suffix(x: Tensor<N, D>, y: Out<N>) {
+    for n in 0..N {
+        y[n] = sum(0..N - n, |j| exp(sum(0..D, |d| x[n + j][d])));
+    }
+}
+
+/// Two loops that store.
+#[kernel]
+fn two_loops(x: Tensor<N>, y: Out<N>, z: Out<N>) {
+    for a in 0..N {
+        y[a] = x[a];
+    }
+    for b in 0..N {
+        z[b] = x[b] * 2.0;
+    }
+}
+
+/// Neighbours by a computed index.
+#[kernel]
+fn reversed(x: Tensor<T, N>, y: Out<T, N>) {
+    for t in 0..T {
+        for n in 0..N {
+            y[t][n] = sum(0..N, |i| x[t][N - 1 - i] * x[t][i]);
+        }
+    }
+}
+
+#[kernel]
+fn bias(y: InOut<T, R>, b: Tensor<R>) {
+    for t in 0..T {
+        for r in 0..R {
+            y[t][r] = y[t][r] + b[r];
+        }
+    }
+}
+
+/// A kernel, and a schedule that does not apply to it.
+pub struct Case {
+    /// What sets this case apart from others with the same error; empty for one of them.
+    pub detail: &'static str,
+    pub kernel: Kernel,
+    pub schedule: Schedule,
+    pub shape: Shape,
+    pub target: Target,
+}
+
+impl Case {
+    pub fn new(kernel: Kernel, text: &str, shape: Shape) -> Self {
+        let schedule = parse_file("example.schedules", text).expect("the text is well formed").remove(0);
+        Case { detail: "", kernel, schedule, shape, target: Target::webgpu_subgroups() }
+    }
+    fn on(mut self, change: impl FnOnce(&mut Target)) -> Self {
+        change(&mut self.target);
+        self
+    }
+    fn detail(mut self, detail: &'static str) -> Self {
+        self.detail = detail;
+        self
+    }
+}
+
+/// A shape that every kernel here has.
+pub fn small() -> Shape {
+    Shape::new()
+        .param("T", 64)
+        .fixed("R", 896)
+        .fixed("K", 896)
+        .fixed("D", 64)
+        .fixed("C", 64)
+        .param("P", 512)
+        .fixed("N", 48)
+        .fixed("V", 100)
+}
+
+/// The same, for the extents of one kernel.
+pub fn whole_shape(_: &Kernel) -> Shape {
+    small()
+}
+
+fn on_linear(levels: &str) -> Case {
+    Case::new(linear(), &format!("schedule wide for linear {{ {levels} }}"), small())
+}
+
+fn on_rmsnorm(levels: &str) -> Case {
+    Case::new(rmsnorm(), &format!("schedule rows for rmsnorm {{ {levels} }}"), small())
+}
+
+fn on_attention(levels: &str) -> Case {
+    Case::new(attention(), &format!("schedule heads for attention {{ {levels} }}"), small())
+}
+
+/// One case at least for each variant of `ScheduleError`.
+pub fn cases() -> Vec<Case> {
+    let mut all = names();
+    all.extend(sizes());
+    all.extend(lanes());
+    all.extend(tiles());
+    all.extend(limits());
+    all
+}
+
+fn names() -> Vec<Case> {
+    let mut twice = on_linear("k: serial, lanes(32);");
+    twice.schedule.axes.push(on_linear("k: serial, vector(4);").schedule.axes.remove(0));
+    vec![
+        Case { schedule: on_rmsnorm("t: grid;").schedule, ..on_linear("") },
+        Case { shape: Shape::new().fixed("T", 1).fixed("R", 64), ..on_linear("t: grid;") },
+        Case { shape: small().fixed("K", 0), ..on_linear("t: grid;") },
+        on_linear("t: grid; kk: serial, lanes(32); fold kk: subgroup; tail kk: exact;"),
+        on_rmsnorm("q: grid;").detail("far"),
+        on_linear("ko: serial; stage w at k: workgroup;").detail("level"),
+        on_linear("k: serial as ko, serial(16); stage ww at ko: workgroup; store ww: f16;"),
+        on_rmsnorm("t: grid; compute scales at i;"),
+        on_linear("k: serial; compute score at k;").detail("none"),
+        on_linear("k: serial as ko, serial(16); stage w at k0: workgroup; stage x at k0: workgroup;"),
+        on_linear("k: serial, serial(16); stage w at inner: workgroup;").detail("far"),
+        twice,
+    ]
+}
+
+fn sizes() -> Vec<Case> {
+    vec![
+        on_linear("k: serial(65536), lanes(65536);"),
+        on_linear("k: serial as ko, serial, vector(4);"),
+        on_linear("k: lanes(32), vector(4);"),
+        on_linear("r: grid(12), lanes(64);").detail("grid"),
+        on_attention("j: serial(4), lanes(64);").detail("run-time"),
+        on_linear("t: grid; r: grid; k: serial, lanes(64), vector(4); tail k: exact;"),
+        on_rmsnorm("i: serial(3), lanes(32); tail i: exact;").detail("closed"),
+        on_attention("t: grid; j: serial, lanes(8); tail j: exact;"),
+        on_attention("t: grid; j: lanes(8), serial;"),
+        on_linear("t: grid; k: grid, serial(256);"),
+        on_linear("t: grid; k: serial, vector(3);").detail("vector"),
+        Case::new(two_loops(), "schedule both for two_loops { a: grid; }", small()).detail("store"),
+        on_attention("softmax.c: grid;").detail("array"),
+        on_linear("t: grid; r: lanes(64), grid;"),
+        on_linear("t: grid; k: serial, vector(4), lanes(32);").detail("vector"),
+        on_linear("t: grid; k: serial, lanes(8), lanes(4);").detail("twice"),
+        on_linear("t: grid, vector(4); k: serial, vector(4);"),
+    ]
+}
+
+fn lanes() -> Vec<Case> {
+    vec![
+        on_linear("t: grid, lanes(16); r: grid, lanes(32);"),
+        on_linear("r: grid, unroll(64); k: serial, unroll(8), vector(4);"),
+        on_linear("workgroup 128; r: grid, lanes(2), unroll(4); k: serial, lanes(32), vector(8);"),
+        on_rmsnorm("t: grid; j: serial, lanes(64); i: serial, lanes(96);"),
+        on_rmsnorm("t: grid, lanes(2); j: serial, lanes(32); i: serial, lanes(64);"),
+        on_linear("r: grid; k: serial, lanes(48);"),
+        on_linear("r: grid; k: serial, lanes(32); fold k: subgroup;").on(|t| *t = Target::webgpu()),
+        on_linear("k: serial, lanes(32); r: grid, lanes(2); fold k: subgroup;"),
+        on_linear("r: grid; fold r: tree;"),
+        Case::new(bias(), "schedule plain for bias { fold r: tree; }", small()).detail("none"),
+        on_attention("t: grid; softmax.c: lanes(16), unroll(4); c: lanes(64);"),
+    ]
+}
+
+fn tiles() -> Vec<Case> {
+    vec![
+        on_linear("k: serial as ko, serial(16); stage x at ko: registers;"),
+        on_linear("k: serial, lanes(32), serial(4) as inner; stage x at inner: workgroup;").detail("lanes"),
+        on_linear("t: grid; stage w at t: workgroup;").detail("axis"),
+        Case::new(
+            reversed(),
+            "schedule all for reversed { i: serial as io, serial(8); stage x at io: workgroup; }",
+            small(),
+        )
+        .detail("patterns"),
+        on_rmsnorm("t: grid; j: serial, lanes(64); i: serial, lanes(64); compute s at t: workgroup;").detail("fold"),
+        on_attention("t: grid; j: serial; stage k at t: workgroup;").detail("run-time"),
+        on_attention("t: grid; j: serial; compute score at t: workgroup;").detail("inside"),
+        Case::new(
+            embedding(),
+            "schedule rows for embedding { t: serial, serial(8); stage ids at t: workgroup; }",
+            small(),
+        )
+        .detail("integers"),
+        Case::new(
+            suffix(),
+            "schedule held for suffix { j: serial as jo, serial(8); stage x at jo: workgroup; }",
+            small(),
+        )
+        .detail("computed"),
+        on_linear("k: serial as ko, serial(16); stage y at ko: workgroup;").detail("written"),
+        on_rmsnorm("i: serial as io, serial(16); stage w at j: workgroup;").detail("elsewhere"),
+        on_linear("store y: f16;"),
+        Case::new(embedding(), "schedule rows for embedding { t: grid; store ids: bf16; }", small()).detail("ids"),
+        Case::new(suffix(), "schedule shared for suffix { n: grid, lanes(4); d: serial, lanes(8); }", small()),
+    ]
+}
+
+fn limits() -> Vec<Case> {
+    let tiled = "t: grid, lanes(16), unroll(4); r: grid, lanes(16), unroll(4); k: serial as ko, serial(64);
+        stage w at ko: workgroup; stage x at ko: workgroup;";
+    vec![
+        on_linear(tiled).detail("tiles"),
+        on_attention("t: grid, lanes(4); j: serial, lanes(64); softmax.c: unroll(64); c: unroll(64);").detail("fold"),
+        on_linear("t: grid;").on(|t| t.max_storage_buffers = 2),
+        Case { shape: small().param("T", 8192).fixed("K", 8192), ..on_linear("t: grid;") },
+        Case { shape: small().param("T", 100_000).fixed("K", 64), ..on_linear("t: grid;") }.detail("output"),
+        on_linear("t: grid; r: grid;").on(|t| t.max_workgroups = 16),
+        Case { shape: small().fixed("K", 70_000), ..on_linear("t: grid; r: grid; k: serial;") }
+            .on(|t| t.max_iterations = Some(65_535)),
+    ]
+}
+
+/// Pairs of kernels that cannot become one.
+pub fn fusions() -> Vec<(&'static str, FuseError)> {
+    let refused = |consumer: Kernel, tensor, producer: Kernel| {
+        fuse("fused", &consumer, tensor, "inner", &producer).expect_err("the kernels cannot be fused")
+    };
+    vec![
+        ("", refused(linear(), "z", rmsnorm())),
+        ("", refused(linear(), "x", two_loops())),
+        ("in-place", refused(linear(), "x", bias())),
+        ("", refused(rmsnorm(), "w", linear())),
+        ("", refused(linear(), "x", linear())),
+    ]
+}

@@ -1,0 +1,16 @@
+//! The shaders of every kernel by every schedule: as reviewed, accepted by browsers' compiler, and not a statement too many.
+
+#[path = "../equivalence/cases.rs"]
+#[allow(dead_code, reason = "shared with the equivalence tests")]
+mod cases;
+#[path = "../equivalence/gates.rs"]
+#[allow(dead_code, reason = "shared with the equivalence tests")]
+mod gates;
+#[path = "../../codegen/tests/mutate/mod.rs"]
+mod mutate;
+
+mod mutants;
+mod random;
+mod shapes;
+mod snapshots;
+mod tint;

@@ -1,4 +1,5 @@
-//! Small random models: odd sizes, an untied head, seven heads a group, shards, f16, f32, YaRN. Every tier of each.
+//! Small random models: odd sizes, an untied head, seven heads a group, shards, f16, f32, YaRN. On the first tier, the one that adds
+//! workgroups that share a row, and the last.
 
 use tilewright_models::engine::EngineOptions;
 
@@ -9,7 +10,7 @@ fn variant(name: &str) {
     let cases =
         cases(&format!("variants/{name}/golden.json"), &format!("variants/{name}/golden_last_logits.safetensors"));
     assert_eq!(cases.len(), 4);
-    for number in 0..7 {
+    for number in [0, 3, 6] {
         // The longest prompt crosses the border of a prefill chunk.
         let options = EngineOptions { context: Some(160), plain_argmax: number == 6, ..tier(number) };
         let mut engine = load(&golden(&format!("variants/{name}")), &options);

@@ -167,7 +167,8 @@ impl Lower<'_> {
     }
 
     fn allocate(&mut self, name: &str, dims: &[Dim]) -> usize {
-        let len = elements(dims);
+        let last = dims.last().map_or(1, |d| d.size);
+        let len = elements(dims) / last * row(dims);
         self.shared(&format!("{name}_tile"), Type::F32, len)
     }
 
@@ -194,7 +195,14 @@ impl Lower<'_> {
             coordinates.push(if d + 1 == dims.len() { mul(index, u(group)) } else { index });
         }
         coordinates.reverse();
-        body(self, mul(at, u(group)), coordinates)?;
+        let last = dims.last().map_or(1, |d| d.size);
+        let place = if row(dims) == last {
+            mul(at, u(group))
+        } else {
+            let inner = coordinates.last().cloned().unwrap_or(u(0));
+            add(mul(div(at, last / group), u(row(dims))), inner)
+        };
+        body(self, place, coordinates)?;
         let inner = self.close();
         if looped {
             self.emit(Stmt::For { var, start: Self::lane(), end: u(total), step: u(workgroup), body: inner });
@@ -399,8 +407,9 @@ impl Lower<'_> {
         tile.used = true;
         let (array, dims) = (tile.array, tile.dims.clone());
         let mut at = u(0);
-        for dim in &dims {
-            at = add(mul(at, u(dim.size)), self.local(dim, env));
+        for (d, dim) in dims.iter().enumerate() {
+            let size = if d + 1 == dims.len() { row(&dims) } else { dim.size };
+            at = add(mul(at, u(size)), self.local(dim, env));
         }
         let read = Expr::Shared(array, Box::new(at));
         let key = Key::Text(format!("{read:?}"));
@@ -411,4 +420,10 @@ impl Lower<'_> {
         self.remember(key, value.clone());
         Some(value)
     }
+}
+
+/// The distance of a tile's rows: odd, so that lanes that walk over rows meet different banks of workgroup memory.
+fn row(dims: &[Dim]) -> u32 {
+    let last = dims.last().map_or(1, |d| d.size);
+    if last > 1 && elements(dims) > last { last | 1 } else { last }
 }

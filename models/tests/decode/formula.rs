@@ -1,4 +1,5 @@
-//! The whole Qwen2.5-0.5B by formula against transformers. Not in every run: it takes minutes on a software adapter.
+//! The whole Qwen2.5-0.5B by formula against transformers. Not in every run, since it takes minutes on a software adapter:
+//! `cargo test --release -p tilewright-models --features whole --test decode half_billion`.
 
 use serde_json::Value;
 use tilewright_models::config::Config;
@@ -11,7 +12,6 @@ use crate::goldens::{best, distance, golden, scale, tensors, tier};
 const TOLERANCE: f32 = 5e-3;
 
 #[test]
-#[ignore = "minutes on a software adapter: cargo test -p tilewright-models --test decode -- --ignored half_billion"]
 fn half_billion() {
     let dir = golden("shapes/qwen2.5-0.5b");
     let config = Config::open(&dir).unwrap();

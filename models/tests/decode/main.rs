@@ -2,6 +2,7 @@
 //! anything runs.
 
 mod errors;
+#[cfg(feature = "whole")]
 mod formula;
 mod goldens;
 mod limits;

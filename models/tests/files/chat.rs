@@ -1,3 +1,5 @@
+//! Chat templates against transformers' renderings, and what other templates use.
+
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tilewright_models::chat::{ChatTemplate, Message};

@@ -1,3 +1,5 @@
+//! Weights: what is read, and what is said about files that are not what they should be.
+
 use std::path::Path;
 
 use serde_json::json;

@@ -1,3 +1,5 @@
+//! Configurations: what is read, and what is refused by name.
+
 use serde_json::{Value, json};
 use tilewright_models::config::{Config, GenerationDefaults, RopeScaling};
 use tilewright_models::error::ModelError;

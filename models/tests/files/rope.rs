@@ -1,3 +1,5 @@
+//! Rotary tables against transformers'.
+
 use tilewright_models::config::{Config, RopeScaling};
 use tilewright_models::rope::{RopeTables, inverse_frequencies};
 use tilewright_models::synth::preset;

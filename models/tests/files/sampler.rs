@@ -1,3 +1,5 @@
+//! Sampling: kept probabilities against transformers', and the distribution of the draws.
+
 use tilewright_models::checkpoint::Checkpoint;
 use tilewright_models::config::GenerationDefaults;
 use tilewright_models::sampler::{SamplingParams, gumbel, hash, position_key};

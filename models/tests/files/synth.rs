@@ -1,3 +1,5 @@
+//! Weights by formula against the numbers of the reference script.
+
 use tilewright_models::checkpoint::{Checkpoint, Dtype, WeightSource, expected_tensors};
 use tilewright_models::config::Config;
 use tilewright_models::synth::{PRESETS, SHARD_BYTES, Synth, preset, write};

@@ -1,3 +1,5 @@
+//! Token ids and streamed text against the reference tokenizer.
+
 use serde_json::json;
 use tilewright_models::tokenizer::{SpecialTokens, Tokenizer};
 

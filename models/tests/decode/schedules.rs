@@ -39,7 +39,7 @@ fn what_does_not_apply_is_an_error() {
     for choice in [TierChoice::Number(5), TierChoice::Auto] {
         let error = refuse(vec![linear::subgroup()], choice);
         assert!(
-            matches!(&error, ModelError::Compile(CompileError::Schedule { kernel, .. }) if kernel == "linear"),
+            matches!(&error, ModelError::Compile(CompileError::Schedule { schedule, .. }) if schedule.kernel == "linear"),
             "{error}"
         );
         assert!(error.to_string().contains("subgroup"), "{error}");

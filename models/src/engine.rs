@@ -354,8 +354,8 @@ fn fill(
         for first in (0..context).step_by(TABLE_ROWS) {
             let tables = RopeTables::new(config, first..context.min(first + TABLE_ROWS));
             for (placed, values) in plan.tables.iter().zip([&tables.cos, &tables.sin]) {
-                let bytes = upload::encode(&placed.layout, values, tables.half_dim, &mut 0);
-                sink(placed.buffers[0], first as u64 * placed.layout.row_bytes(), &bytes)?;
+                let words = upload::encode(&placed.layout, values)?.words;
+                sink(placed.buffers[0], first as u64 * placed.layout.row_bytes(), bytemuck::cast_slice(&words))?;
             }
         }
         upload::weights(weights, &plan.weights, sink, progress)

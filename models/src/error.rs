@@ -368,6 +368,13 @@ pub enum ModelError {
         other: String,
     },
 
+    /// A tensor that no op of a plan uses.
+    #[error("no op of the plan uses `{tensor}`; this is a fault of the program, please report it")]
+    Unplanned {
+        /// The tensor.
+        tensor: String,
+    },
+
     /// The interpreter found a fault in a shader.
     #[error("the interpreter stopped in `{op}`: {reason}; this is a fault of the compiler, please report it")]
     Interpreter {
@@ -376,6 +383,10 @@ pub enum ModelError {
         /// What it found.
         reason: String,
     },
+
+    /// A weight source gave parts of rows.
+    #[error(transparent)]
+    Encoding(#[from] tilewright_dsl::storage::LengthError),
 
     /// A schedule, or the compiler's own mistake.
     #[error(transparent)]

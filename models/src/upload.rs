@@ -3,9 +3,8 @@
 //! The rule: the host never holds more than one piece of 16 MiB of f32 and its encoded bytes, whatever the model's size. A value that
 //! its storage cannot hold is an error that names the tensor. Files are absent: a [`WeightSource`] gives rows.
 
-use half::slice::HalfFloatSliceExt;
 use tilewright_codegen::program::TensorLayout;
-use tilewright_dsl::schedule::Storage;
+use tilewright_dsl::storage::{self, Encoded};
 use tilewright_runtime::BufferId;
 
 use crate::checkpoint::WeightSource;
@@ -60,9 +59,10 @@ fn tensor(
             values.resize(count * columns, 0.0f32);
             let from = (first + start) * row_elements;
             source.rows_f32(&weight.name, from..from + count * row_elements, &mut values)?;
-            let bytes = encode(layout, &values, columns, &mut overflow);
-            sink(*buffer, start as u64 * layout.row_bytes(), &bytes)?;
-            sent(bytes.len() as u64);
+            let encoded = encode(layout, &values)?;
+            overflow += encoded.overflows as u64;
+            sink(*buffer, start as u64 * layout.row_bytes(), bytemuck::cast_slice(&encoded.words))?;
+            sent(encoded.words.len() as u64 * 4);
         }
         first += rows;
     }
@@ -78,35 +78,12 @@ fn columns(layout: &TensorLayout) -> (usize, usize) {
     if layout.dims.len() == 1 { (all(&layout.dims), all(&layout.dims)) } else { (all(&layout.dims[1..]), 1) }
 }
 
-/// Rows as they lie in a buffer; counts values that became infinite.
-pub fn encode(layout: &TensorLayout, values: &[f32], columns: usize, overflow: &mut u64) -> Vec<u8> {
-    let innermost = *layout.dims.last().unwrap_or(&1) as usize;
-    let stride = layout.stride as usize;
-    let rows = values.chunks_exact(innermost.min(columns).max(1));
-    match layout.storage {
-        Storage::F32 => {
-            let mut out = vec![0.0f32; rows.len() * stride];
-            rows.zip(out.chunks_exact_mut(stride)).for_each(|(row, out)| out[..row.len()].copy_from_slice(row));
-            bytemuck::cast_slice(&out).to_vec()
-        }
-        Storage::F16 => {
-            let mut out = vec![half::f16::ZERO; rows.len() * stride];
-            for (row, out) in rows.zip(out.chunks_exact_mut(stride)) {
-                out[..row.len()].convert_from_f32_slice(row);
-            }
-            let infinite = |n: &half::f16| n.is_infinite();
-            if out.iter().any(infinite) {
-                let given = values.iter().filter(|v| v.is_infinite()).count() as u64;
-                *overflow += out.iter().filter(|n| infinite(n)).count() as u64 - given;
-            }
-            bytemuck::cast_slice(&out).to_vec()
-        }
-        Storage::Bf16 => {
-            let mut out = vec![half::bf16::ZERO; rows.len() * stride];
-            for (row, out) in rows.zip(out.chunks_exact_mut(stride)) {
-                out[..row.len()].convert_from_f32_slice(row);
-            }
-            bytemuck::cast_slice(&out).to_vec()
-        }
-    }
+/// Values of whole rows as they lie in a buffer.
+///
+/// # Errors
+/// [`ModelError::Encoding`] if they are not whole rows.
+pub fn encode(layout: &TensorLayout, values: &[f32]) -> Result<Encoded, ModelError> {
+    let innermost = layout.dims.last().copied().unwrap_or(1);
+    let rows = values.len() / innermost.max(1) as usize;
+    Ok(storage::encode(layout.storage, rows, innermost, values)?)
 }

@@ -89,20 +89,15 @@ impl Plan {
         let decode = a.end();
 
         let vocab = config.vocab_size as u32;
-        let place = |name: &str| a.find(name).cloned();
-        let (Some(ids), Some(row), Some(logits), Some(cos), Some(sin)) =
-            (place(IDS), place(ROW), place(LOGITS), place(COS), place(SIN))
-        else {
-            return Err(ModelError::NoTokens);
-        };
+        let place = |name: &str| a.find(name).cloned().ok_or_else(|| ModelError::Unplanned { tensor: name.into() });
         Ok(Plan {
             tier,
             weights: a.of_role(Role::Weight),
-            tables: [cos, sin],
-            ids: ids.buffers[0],
-            row: row.buffers[0],
-            logits: logits.buffers[0],
-            token: place(TOKEN).map(|t| t.buffers[0]),
+            tables: [place(COS)?, place(SIN)?],
+            ids: place(IDS)?.buffers[0],
+            row: place(ROW)?.buffers[0],
+            logits: place(LOGITS)?.buffers[0],
+            token: a.find(TOKEN).map(|t| t.buffers[0]),
             chunk,
             context,
             limit: options.vocab_limit.map_or(vocab, |n| n.clamp(1, vocab)),

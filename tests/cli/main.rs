@@ -9,6 +9,7 @@ mod devices;
 mod files;
 mod generate;
 mod prompts;
+mod readme;
 mod run;
 mod shaders;
 mod streams;

@@ -62,10 +62,11 @@ pub fn run(args: &GenerateArgs) -> Result<(), CliError> {
     if args.verbose {
         summarise(&run, &loaded.engine, prompt.ids.len());
     }
-    if args.profile
-        && let Some(table) = loaded.engine.profile()
-    {
-        output::line(&table.to_string());
+    if args.profile {
+        match loaded.engine.profile() {
+            Some(table) => output::line(&table.to_string()),
+            None => output::note("no profile: this adapter has no timestamp queries"),
+        }
     }
     match run.finish {
         Finish::Interrupted => Err(CliError::Interrupted),

@@ -72,6 +72,11 @@ fn experiment(out: &mut String, number: usize, contexts: &[Context; 2], device: 
             }
             Ok(now) => {
                 numbers(out, now, before);
+                if let (Some((_, then)), Some(device)) = (before, device)
+                    && !gained(&then.decode, &now.decode)
+                {
+                    let _ = writeln!(out, "  - Why decode gains nothing: {}", why(then, now, device));
+                }
                 time(out, now, device);
             }
         }
@@ -113,14 +118,56 @@ fn numbers(out: &mut String, now: &Measured, before: Option<(usize, &Measured)>)
     let _ = writeln!(out, "  - Check: tokens {}", now.verdict.text());
 }
 
+/// Whether the slowest run now beats the fastest run then.
+fn gained(then: &Spread, now: &Spread) -> bool {
+    now.min > then.max
+}
+
 /// A factor, where the runs tell one from noise.
 fn gain(then: &Spread, now: &Spread) -> String {
     let factor = now.median / then.median;
-    let apart = now.min > then.max || now.max < then.min;
-    match apart {
-        true if factor >= 1.0 => format!("×{factor:.2}"),
-        true => format!("×{factor:.2}, a loss"),
-        false => format!("none that the runs tell from noise (×{factor:.2}, and the ranges meet)"),
+    match (gained(then, now), gained(now, then)) {
+        (true, _) => format!("×{factor:.2}"),
+        (_, true) => format!("×{factor:.2}, a loss"),
+        _ => format!("none that the runs tell from noise (×{factor:.2}, and the ranges meet)"),
+    }
+}
+
+/// What a change saved of bytes and dispatches, and what became of the rest.
+fn why(then: &Measured, now: &Measured, device: &Device) -> String {
+    let (a, b) = (Bounds::of(then, device), Bounds::of(now, device));
+    let spread = [then.decode, now.decode].map(|s| (s.max - s.min) / s.median).into_iter().fold(0.0, f64::max);
+    format!(
+        "of {:.0} µs a token, its bytes and dispatches save {:.0} µs at best; the rest went from {:.0} to {:.0} µs; the runs \
+         themselves differ by {:.0} %",
+        a.token,
+        a.bytes + a.dispatches - b.bytes - b.dispatches,
+        a.rest(),
+        b.rest(),
+        100.0 * spread
+    )
+}
+
+/// Microseconds of a token, and what two of its parts would take alone.
+struct Bounds {
+    token: f64,
+    bytes: f64,
+    dispatches: f64,
+}
+
+impl Bounds {
+    fn of(measured: &Measured, device: &Device) -> Self {
+        let bytes = (measured.info.bytes_read + measured.info.bytes_written) as f64;
+        Bounds {
+            token: 1e6 / measured.decode.median,
+            bytes: bytes / device.copy_gb_per_s / 1e3,
+            dispatches: f64::from(measured.info.dispatches) * device.dispatch_us,
+        }
+    }
+
+    /// Arithmetic, waiting for memory, submits and the host.
+    fn rest(&self) -> f64 {
+        self.token - self.bytes - self.dispatches
     }
 }
 
@@ -140,9 +187,7 @@ fn costs(then: &Measured, now: &Measured) -> String {
 /// Where a token's time goes, as far as two bounds can tell.
 fn time(out: &mut String, now: &Measured, device: Option<&Device>) {
     let Some(device) = device else { return };
-    let token = 1e6 / now.decode.median;
-    let bytes = (now.info.bytes_read + now.info.bytes_written) as f64 / device.copy_gb_per_s / 1e3;
-    let dispatches = f64::from(now.info.dispatches) * device.dispatch_us;
+    let Bounds { token, bytes, dispatches } = Bounds::of(now, device);
     let share = |us: f64| format!("{us:.0} µs ({:.0} %)", 100.0 * us / token);
     let _ = writeln!(
         out,

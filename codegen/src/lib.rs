@@ -1,6 +1,6 @@
 //! Lowers kernels and schedules of [`tilewright_dsl`] to loop IR and prints it.
 //!
-//! [`compile`] is the whole compiler, a list of passes from top to bottom: apply (schedule to numbers, or every error at once),
+//! [`mod@compile`] is the whole compiler, a list of passes from top to bottom: apply (schedule to numbers, or every error at once),
 //! lower (loop IR), simplify, verify, print, validate. Fusion ([`fuse::fuse`]) comes before: it makes one kernel of two. The rule
 //! of this crate: limits come from the [`target::Target`], a schedule is never repaired, and a text that a later check refuses is
 //! a [`validate::Bug`]. No graphics API is known here.

@@ -168,7 +168,7 @@ impl Lower<'_> {
 
     fn allocate(&mut self, name: &str, dims: &[Dim]) -> usize {
         let last = dims.last().map_or(1, |d| d.size);
-        let len = elements(dims) / last * row(dims);
+        let len = (elements(dims) / last).saturating_mul(row(dims));
         self.shared(&format!("{name}_tile"), Type::F32, len)
     }
 

@@ -136,12 +136,13 @@ fn gain(then: &Spread, now: &Spread) -> String {
 /// What a change saved of bytes and dispatches, and what became of the rest.
 fn why(then: &Measured, now: &Measured, device: &Device) -> String {
     let (a, b) = (Bounds::of(then, device), Bounds::of(now, device));
+    let saved = a.bytes + a.dispatches - b.bytes - b.dispatches;
     let spread = [then.decode, now.decode].map(|s| (s.max - s.min) / s.median).into_iter().fold(0.0, f64::max);
     format!(
-        "of {:.0} µs a token, its bytes and dispatches save {:.0} µs at best; the rest went from {:.0} to {:.0} µs; the runs \
+        "of {:.0} µs a token, its bytes and dispatches {} µs; the rest went from {:.0} to {:.0} µs; the runs \
          themselves differ by {:.0} %",
         a.token,
-        a.bytes + a.dispatches - b.bytes - b.dispatches,
+        if saved < 0.0 { format!("add {:.0}", -saved) } else { format!("save at best {saved:.0}") },
         a.rest(),
         b.rest(),
         100.0 * spread

@@ -92,7 +92,7 @@ impl Default for EngineOptions {
 pub struct Step {
     /// The largest logit's token.
     pub token: Option<u32>,
-    /// A logit for each id, [V].
+    /// A logit for each id, `[V]`.
     pub logits: Option<Vec<f32>>,
 }
 

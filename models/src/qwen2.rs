@@ -13,9 +13,9 @@ use crate::config::Config;
 use crate::engine::assembly::{Assembly, Call, Tensor};
 use crate::error::ModelError;
 
-/// Token ids of a step, [T].
+/// Token ids of a step, `[T]`.
 pub const IDS: &str = "ids";
-/// The row that [`last_row`] takes, [1].
+/// The row that `last_row` takes, `[1]`.
 pub const ROW: &str = "row";
 /// Cosines of the rotary embedding, [P, D/2].
 pub const COS: &str = "cos";
@@ -23,7 +23,7 @@ pub const COS: &str = "cos";
 pub const SIN: &str = "sin";
 /// Logits, [1, V].
 pub const LOGITS: &str = "logits";
-/// The greedy token, [1].
+/// The greedy token, `[1]`.
 pub const TOKEN: &str = "token";
 
 /// A model's ops in the making.
@@ -110,7 +110,7 @@ impl<'m, 'a> Qwen2<'m, 'a> {
         Ok(last)
     }
 
-    /// From one row of the residual stream to logits, [1, V], and where asked for to the greedy token, [1].
+    /// From one row of the residual stream to logits, `[1, V]`, and where asked for to the greedy token, `[1]`.
     ///
     /// # Errors
     /// Those of [`Assembly::op`].

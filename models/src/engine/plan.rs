@@ -123,13 +123,20 @@ impl Plan {
         let last = tiers::count() - 1;
         let tier = match options.tier {
             TierChoice::Number(found) if found > last => return Err(ModelError::Tier { found, last }),
-            TierChoice::Number(n) => return Ok((Self::new(config, head, tiers::tier(n), target, options)?, notes)),
+            TierChoice::Number(n) => {
+                let plan = Self::new(config, head, tiers::tier(n), target, options)?;
+                notes.extend(idle(&plan, options));
+                return Ok((plan, notes));
+            }
             TierChoice::Auto => last,
         };
         let mut first = None;
         for tier in tiers::all()[..=tier].iter().rev().filter(|t| half || t.weights == Default::default()) {
             match Self::new(config, head, tier, target, options) {
-                Ok(plan) => return Ok((plan, notes)),
+                Ok(plan) => {
+                    notes.extend(idle(&plan, options));
+                    return Ok((plan, notes));
+                }
                 Err(error) => {
                     notes.push(format!("tier {} ({}) is not possible here: {error}", tier.number, tier.name));
                     first = first.or(Some(error));
@@ -250,4 +257,15 @@ fn unused(options: &EngineOptions) -> Vec<String> {
             .map(|s| format!("schedule `{}` is not used: `{}` for `{}` comes after it", all[i].name, s.name, s.kernel))
     };
     (0..all.len()).filter_map(note).collect()
+}
+
+/// Schedules for kernels that the plan does not run.
+fn idle(plan: &Plan, options: &EngineOptions) -> Vec<String> {
+    let runs = |kernel: &str| plan.graphs.iter().flat_map(|g| &g.ops).any(|op| op.program.kernel == kernel);
+    let idle = options.schedules.iter().filter(|s| !runs(&s.kernel));
+    idle.map(|s| {
+        let (name, kernel, tier) = (&s.name, &s.kernel, plan.tier.number);
+        format!("schedule `{name}` is not used: tier {tier} does not run kernel `{kernel}`")
+    })
+    .collect()
 }

@@ -60,3 +60,18 @@ fn one_tensor_has_one_storage() {
     let error = refuse(vec![half], TierChoice::Number(1)).to_string();
     assert!(error.contains("model.embed_tokens.weight") && error.contains("f16") && error.contains("f32"), "{error}");
 }
+
+#[test]
+fn a_schedule_that_a_tier_does_not_run_is_named() {
+    use tilewright_codegen::target::Target;
+    use tilewright_models::kernels::softmax;
+
+    let config = Config::open(&tiny()).unwrap();
+    let notes = |schedules, number| {
+        let options = EngineOptions { schedules, ..tier(number) };
+        Engine::plan(&config, &Target::webgpu(), &options).unwrap().notes
+    };
+    let said = notes(vec![softmax::row()], 6).join("\n");
+    assert!(said.contains("`row` is not used") && said.contains("tier 6") && said.contains("`softmax`"), "{said}");
+    assert!(notes(vec![linear::coalesced()], 6).is_empty());
+}

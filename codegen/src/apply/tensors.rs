@@ -78,6 +78,9 @@ pub fn layouts(
     (layouts, parts)
 }
 
+/// Most parts of a tensor: each is a shader of its own.
+const MOST_PARTS: u32 = 64;
+
 /// Row blocks that fit a binding. The first index of every load must be one map axis, or one value that is the same
 /// everywhere and guards the stores.
 fn split(
@@ -112,9 +115,11 @@ fn split(
     // Whole multiples of 1,024 rows keep tiles whole where there is room for them.
     let rows = if rows > 1024 { rows / 1024 * 1024 } else { rows };
     let total = layout.dims[0];
-    Ok((0..total.div_ceil(rows))
-        .map(|i| Part { tensor, index: i, start: i * rows, rows: rows.min(total - i * rows), axis })
-        .collect())
+    let parts = total.div_ceil(rows);
+    if parts > MOST_PARTS {
+        return Err("it would take more than 64 parts, each a shader of its own");
+    }
+    Ok((0..parts).map(|i| Part { tensor, index: i, start: i * rows, rows: rows.min(total - i * rows), axis }).collect())
 }
 
 fn whole(kernel: &Kernel, axis: AxisId, axes: &[AxisPlan], rows: u32) -> bool {

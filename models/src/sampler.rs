@@ -115,9 +115,11 @@ impl SamplingParams {
         let mut kept: Vec<Candidate> = if self.temperature == 0.0 {
             best(&scores).into_iter().collect()
         } else {
+            // A temperature near 0 must not overflow the best logits, or all would tie: then they count from the largest.
+            let overflows = scores.iter().any(|x| !(*x / self.temperature).is_finite());
+            let top = if overflows { scores.iter().copied().fold(f32::MIN, f32::max) } else { 0.0 };
             for x in &mut scores {
-                // A temperature near 0 must not overflow into infinities, which have no order.
-                *x = (*x / self.temperature).clamp(f32::MIN, f32::MAX);
+                *x = ((*x - top) / self.temperature).clamp(f32::MIN, f32::MAX);
             }
             top_k(&scores, self.top_k)
         };

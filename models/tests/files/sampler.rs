@@ -175,3 +175,13 @@ const PINNED_NOISE: [(u32, u32, f32); 4] = [
     (0xc2aa_a9b6, 3, -0.419155),
     (0x2e3a_c817, 4096, 0.318546),
 ];
+
+/// At a temperature so small that every quotient overflows, the best token is still the best.
+#[test]
+fn a_vanishing_temperature_is_greedy() {
+    let logits = [1.0, 9.0, 8.5, -3.0];
+    for temperature in [1e-40, 1e-38, 1e-30] {
+        let params = SamplingParams { temperature, ..GREEDY };
+        assert_eq!(params.sample(&logits, &[], 0, 4).unwrap(), 1, "{temperature}");
+    }
+}

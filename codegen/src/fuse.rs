@@ -5,6 +5,10 @@
 //! computed is decided by the schedule as always: a reduction that depends on `t` alone is computed once a `t`. Inlining that
 //! would run a reduction again at every step of another one is refused. No fused kernel is written by hand.
 
+mod beside;
+
+pub use beside::{beside, share};
+
 use std::collections::HashMap;
 use thiserror::Error;
 use tilewright_dsl::ir::{
@@ -60,6 +64,14 @@ pub enum FuseError {
         axis: String,
         /// The consumer's reduction axis.
         factor: String,
+    },
+    /// Kernels cannot lie beside each other, or inputs cannot be one.
+    #[error("kernel `{kernel}` cannot be put together with others: {why}")]
+    NotBeside {
+        /// The kernel.
+        kernel: String,
+        /// What is in the way.
+        why: String,
     },
 }
 

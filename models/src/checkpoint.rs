@@ -8,6 +8,7 @@
 mod convert;
 mod file;
 mod layout;
+mod stacked;
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -18,6 +19,7 @@ use crate::error::{ModelError, read_json};
 pub use convert::Dtype;
 use file::{Entry, WeightsFile};
 pub use layout::{EMBEDDING, FINAL_NORM, HEAD, TensorSpec, expected_tensors, layer_tensor};
+pub use stacked::Stacked;
 
 /// Weights by name, in rows: the first dimension of a tensor counts its rows, and a vector's rows have one element.
 pub trait WeightSource: Send + Sync {

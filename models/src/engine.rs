@@ -17,7 +17,7 @@ use tilewright_dsl::schedule::{Schedule, Storage};
 use tilewright_runtime::plan::Counters;
 use tilewright_runtime::{AdapterChoice, Device, Profile, Read, TargetSpec};
 
-use crate::checkpoint::{EMBEDDING, HEAD, WeightSource};
+use crate::checkpoint::{EMBEDDING, HEAD, Stacked, WeightSource};
 use crate::config::Config;
 use crate::error::ModelError;
 use crate::rope::RopeTables;
@@ -358,7 +358,7 @@ fn fill(
                 sink(placed.buffers[0], first as u64 * placed.layout.row_bytes(), bytemuck::cast_slice(&words))?;
             }
         }
-        upload::weights(weights, &plan.weights, sink, progress)
+        upload::weights(&Stacked(weights), &plan.weights, sink, progress)
     })
 }
 

@@ -13,11 +13,15 @@ pub mod bias;
 pub mod embedding;
 pub mod kv_append;
 pub mod linear;
+pub mod linear_residual;
 pub mod mul;
+pub mod norm_gated;
 pub mod norm_linear;
+pub mod norm_linear_bias;
 pub mod residual;
 pub mod rmsnorm;
 pub mod rope;
+pub mod rope_append;
 pub mod silu;
 pub mod softmax;
 
@@ -79,8 +83,17 @@ pub fn all() -> Vec<Entry> {
         entry(argmax::argmax(), vec![argmax::naive(), argmax::tree(), argmax::vectors(), argmax::subgroup()]),
         entry(softmax::softmax(), vec![softmax::naive(), softmax::row(), softmax::wide(), softmax::subgroup()]),
     ];
-    let schedules = vec![norm_linear::coalesced(), norm_linear::row(), norm_linear::row_subgroup()];
-    entries.extend(norm_linear::norm_linear().map(|kernel| entry(kernel, schedules)));
+    let fused = [
+        (
+            norm_linear::norm_linear(),
+            vec![norm_linear::coalesced(), norm_linear::subgroup(), norm_linear::row(), norm_linear::row_subgroup()],
+        ),
+        (norm_linear_bias::norm_linear_bias(), vec![norm_linear_bias::rows(), norm_linear_bias::subgroup()]),
+        (norm_gated::norm_gated(), vec![norm_gated::rows(), norm_gated::subgroup()]),
+        (linear_residual::linear_residual(), vec![linear_residual::rows(), linear_residual::subgroup()]),
+        (rope_append::rope_append(), vec![rope_append::row()]),
+    ];
+    entries.extend(fused.into_iter().filter_map(|(kernel, schedules)| Some(entry(kernel.ok()?, schedules))));
     entries
 }
 

@@ -10,7 +10,7 @@ use tilewright_runtime::{Role, ScalarSource};
 
 use crate::checkpoint::{EMBEDDING, FINAL_NORM, layer_tensor};
 use crate::config::Config;
-use crate::engine::assembly::{Assembly, Call, Tensor};
+use crate::engine::assembly::{Assembly, Call, Rows, Tensor};
 use crate::error::ModelError;
 
 /// Token ids of a step, `[T]`.
@@ -59,44 +59,152 @@ impl<'m, 'a> Qwen2<'m, 'a> {
     /// One decoder layer, in place on the residual stream h [T, hidden].
     fn layer(&mut self, layer: usize, h: &Tensor) -> Result<(), ModelError> {
         let c = self.c;
-        let (hidden, inner) = (c.hidden_size, c.intermediate_size);
-        let (q_width, kv_width) = (c.q_width(), c.kv_width());
+        let (hidden, inner, q_width) = (c.hidden_size, c.intermediate_size, c.q_width());
         let weight = |a: &Assembly, part: &str| a.tensor(layer_tensor(layer, part), Role::Weight);
+        let keys = self.a.tensor(format!("keys {layer}"), Role::State); // [P, G, D]
+        let values = self.a.tensor(format!("values {layer}"), Role::State); // [P, G, D]
+        let norm = weight(self.a, "input_layernorm.weight"); // [hidden]
+        let stacked = self.a.tier().stacked;
+        let q = if stacked {
+            self.heads_stacked(layer, h, &norm, [&keys, &values])?
+        } else {
+            self.heads(layer, h, &norm, [&keys, &values])?
+        };
+        let mixed = self.attention(&q, &keys, &values)?; // [T, H, D]
+        let o = weight(self.a, "self_attn.o_proj.weight"); // [hidden, H·D]
+        let norm = weight(self.a, "post_attention_layernorm.weight"); // [hidden]
+        let gate = weight(self.a, "mlp.gate_proj.weight"); // [inner, hidden]
+        let up = weight(self.a, "mlp.up_proj.weight"); // [inner, hidden]
+        let down = weight(self.a, "mlp.down_proj.weight"); // [hidden, inner]
+        self.add(("attn_out", "attn_residual"), &o, &mixed, h, q_width)?;
+        if self.fused() {
+            let gated = self.activation("gated"); // [T, inner]
+            self.a.op(Call {
+                label: "gated",
+                kernel: "norm_gated",
+                extents: &[("D", inner), ("K", hidden)],
+                tensors: &[&gated, &gate, &up, h, &norm],
+                scalars: &[("norm.eps", ScalarSource::F32(c.rms_norm_eps))],
+                touched: &[],
+            })?;
+            return self.add(("mlp_out", "out"), &down, &gated, h, inner);
+        }
+        let x = self.norm("post_attn_norm", h, &norm)?; // [T, hidden]
+        let gate = self.linear("gate_proj", &gate, &x, inner, hidden)?; // [T, inner]
+        let up = self.linear("up_proj", &up, &x, inner, hidden)?; // [T, inner]
+        let (active, gated) = (self.activation("active"), self.activation("gated")); // [T, inner] each
+        self.elementwise("silu", "silu", &[&gate, &active], inner)?;
+        self.elementwise("mul", "mul", &[&active, &up, &gated], inner)?;
+        self.add(("mlp_out", "out"), &down, &gated, h, inner)
+    }
 
-        let x = self.norm("input_norm", h, &weight(self.a, "input_layernorm.weight"))?; // [T, hidden]
+    /// Whether this step's ops are those that the compiler made of several.
+    fn fused(&self) -> bool {
+        self.a.tier().fused && self.a.rows() == Rows::One
+    }
+
+    /// Rotated queries [T, H, D]; keys and values go to the cache.
+    fn heads(&mut self, layer: usize, h: &Tensor, norm: &Tensor, cache: [&Tensor; 2]) -> Result<Tensor, ModelError> {
+        let c = self.c;
+        let weight = |a: &Assembly, part: &str| a.tensor(layer_tensor(layer, part), Role::Weight);
+        let (q_width, kv_width) = (c.q_width(), c.kv_width());
+        let x = self.norm("input_norm", h, norm)?; // [T, hidden]
         let mut qkv = Vec::with_capacity(3);
         for (part, width) in [("q_proj", q_width), ("k_proj", kv_width), ("v_proj", kv_width)] {
             let w = weight(self.a, &format!("self_attn.{part}.weight")); // [width, hidden]
-            qkv.push(self.linear(part, &w, &x, width, hidden)?); // [T, width]
+            qkv.push(self.linear(part, &w, &x, width, c.hidden_size)?); // [T, width]
         }
-        for (part, y, width) in
+        let mut biased = Vec::with_capacity(3);
+        for (part, x, width) in
             [("q_bias", &qkv[0], q_width), ("k_bias", &qkv[1], kv_width), ("v_bias", &qkv[2], kv_width)]
         {
             let b = weight(self.a, &format!("self_attn.{}_proj.bias", &part[..1])); // [width]
-            self.bias(part, y, &b, width)?;
+            biased.push(self.bias(part, x, &b, width)?);
         }
-        let [q, k, v] = &qkv[..] else { return Ok(()) };
-        self.rope("q_rope", q, c.num_attention_heads)?; // [T, H, D]
-        self.rope("k_rope", k, c.num_key_value_heads)?; // [T, G, D]
-        let keys = self.a.tensor(format!("keys {layer}"), Role::State); // [P, G, D]
-        let values = self.a.tensor(format!("values {layer}"), Role::State); // [P, G, D]
-        self.append("k_append", k, &keys)?;
-        self.append("v_append", v, &values)?;
-        let mixed = self.attention(q, &keys, &values)?; // [T, H, D]
-        let o = weight(self.a, "self_attn.o_proj.weight"); // [hidden, H·D]
-        let attended = self.linear("attn_out", &o, &mixed, hidden, q_width)?; // [T, hidden]
-        self.residual("attn_residual", h, &attended)?;
+        let [q, k, v] = &biased[..] else { return Ok(x) };
+        let q = self.rope("q_rope", q, c.num_attention_heads)?; // [T, H, D]
+        let k = self.rope("k_rope", k, c.num_key_value_heads)?; // [T, G, D]
+        self.append("k_append", &k, cache[0])?;
+        self.append("v_append", v, cache[1])?;
+        Ok(q)
+    }
 
-        let x = self.norm("post_attn_norm", h, &weight(self.a, "post_attention_layernorm.weight"))?; // [T, hidden]
-        let w = weight(self.a, "mlp.gate_proj.weight"); // [inner, hidden]
-        let gate = self.linear("gate_proj", &w, &x, inner, hidden)?; // [T, inner]
-        let w = weight(self.a, "mlp.up_proj.weight"); // [inner, hidden]
-        let up = self.linear("up_proj", &w, &x, inner, hidden)?; // [T, inner]
-        self.elementwise("silu", "silu", &[&gate], inner)?;
-        self.elementwise("mul", "mul", &[&gate, &up], inner)?;
-        let w = weight(self.a, "mlp.down_proj.weight"); // [hidden, inner]
-        let down = self.linear("mlp_out", &w, &gate, hidden, inner)?; // [T, hidden]
-        self.residual("out", h, &down)
+    /// As [`Qwen2::heads`], from one projection whose rows are those of q, k and v.
+    fn heads_stacked(
+        &mut self,
+        layer: usize,
+        h: &Tensor,
+        norm: &Tensor,
+        cache: [&Tensor; 2],
+    ) -> Result<Tensor, ModelError> {
+        let c = self.c;
+        let (hidden, width) = (c.hidden_size, c.q_width() + 2 * c.kv_width());
+        let w = self.a.tensor(layer_tensor(layer, "self_attn.qkv_proj.weight"), Role::Weight); // [width, hidden]
+        let b = self.a.tensor(layer_tensor(layer, "self_attn.qkv_proj.bias"), Role::Weight); // [width]
+        let qkv = if self.fused() {
+            let qkv = self.activation("qkv"); // [T, width]
+            self.a.op(Call {
+                label: "qkv",
+                kernel: "norm_linear_bias",
+                extents: &[("R", width), ("K", hidden)],
+                tensors: &[&b, &qkv, &w, h, norm],
+                scalars: &[("norm.eps", ScalarSource::F32(c.rms_norm_eps))],
+                touched: &[],
+            })?;
+            qkv
+        } else {
+            let x = self.norm("input_norm", h, norm)?; // [T, hidden]
+            let projected = self.linear("qkv_proj", &w, &x, width, hidden)?; // [T, width]
+            self.bias("qkv", &projected, &b, width)?
+        };
+        let (heads, groups) = (c.num_attention_heads, c.num_key_value_heads);
+        let (cos, sin) = (self.a.tensor(COS, Role::Input), self.a.tensor(SIN, Role::Input));
+        let q = self.activation("q"); // [T, H, D]
+        let rows = self.a.rows();
+        let first = |n: usize| ScalarSource::U32(n as u32);
+        self.a.op(Call {
+            label: "rope_append",
+            kernel: "rope_append",
+            extents: &[
+                ("S", heads + 2 * groups),
+                ("D", c.head_dim),
+                ("F", c.head_dim / 2),
+                ("P", self.context),
+                ("q.C", rows.capacity()),
+                ("q.H", heads),
+                ("k.C", self.context),
+                ("k.H", groups),
+                ("v.G", groups),
+            ],
+            tensors: &[&qkv, &cos, &sin, &q, cache[0], cache[1]],
+            scalars: &[
+                pos(),
+                ("q.from", first(0)),
+                ("q.at", first(0)),
+                ("k.from", first(heads)),
+                ("k.at", ScalarSource::Param("pos".into())),
+                ("v.from", first(heads + groups)),
+            ],
+            touched: &["cos", "sin", "q.y", "k.y", "v.cache"].map(|name| (name, rows.count())),
+        })?;
+        Ok(q)
+    }
+
+    /// h += x·Wᵀ, in one op or in two; `labels` are the projection's and the sum's.
+    fn add(&mut self, labels: (&str, &str), w: &Tensor, x: &Tensor, h: &Tensor, k: usize) -> Result<(), ModelError> {
+        let hidden = self.c.hidden_size;
+        if !self.fused() {
+            let y = self.linear(labels.0, w, x, hidden, k)?; // [T, hidden]
+            return self.elementwise(labels.1, "residual", &[h, &y], hidden);
+        }
+        self.a.op(Call {
+            label: labels.1,
+            kernel: "linear_residual",
+            extents: &[("D", hidden), ("K", k)],
+            tensors: &[h, w, x],
+            scalars: &[],
+            touched: &[],
+        })
     }
 
     /// Row `row[0]` of the residual stream, [1, hidden]: a lookup in it. `chunk` is its rows.
@@ -117,9 +225,20 @@ impl<'m, 'a> Qwen2<'m, 'a> {
     pub fn head(&mut self, h: &Tensor, head: &str, token: bool) -> Result<(), ModelError> {
         let (hidden, vocab) = (self.c.hidden_size, self.c.vocab_size);
         let norm = self.a.tensor(FINAL_NORM, Role::Weight); // [hidden]
-        let x = self.norm("final_norm", h, &norm)?; // [1, hidden]
         let (w, logits) = (self.a.tensor(head, Role::Weight), self.a.tensor(LOGITS, Role::Output)); // [V, hidden]
-        self.project("head", &w, &x, &logits, vocab, hidden)?; // [1, V]
+        if self.fused() {
+            self.a.op(Call {
+                label: "head",
+                kernel: "norm_linear",
+                extents: &[("R", vocab), ("K", hidden)],
+                tensors: &[&w, &logits, h, &norm],
+                scalars: &[("norm.eps", ScalarSource::F32(self.c.rms_norm_eps))],
+                touched: &[],
+            })?;
+        } else {
+            let x = self.norm("final_norm", h, &norm)?; // [1, hidden]
+            self.project("head", &w, &x, &logits, vocab, hidden)?; // [1, V]
+        }
         if !token {
             return Ok(());
         }
@@ -189,37 +308,43 @@ impl<'m, 'a> Qwen2<'m, 'a> {
         })
     }
 
-    fn bias(&mut self, label: &str, y: &Tensor, b: &Tensor, width: usize) -> Result<(), ModelError> {
+    fn bias(&mut self, label: &str, x: &Tensor, b: &Tensor, width: usize) -> Result<Tensor, ModelError> {
+        let y = self.activation(label);
         self.a.op(Call {
             label,
             kernel: "bias",
             extents: &[("R", width)],
-            tensors: &[y, b],
+            tensors: &[x, b, &y],
             scalars: &[],
             touched: &[],
-        })
+        })?;
+        Ok(y)
     }
 
-    fn rope(&mut self, label: &str, x: &Tensor, heads: usize) -> Result<(), ModelError> {
+    fn rope(&mut self, label: &str, x: &Tensor, heads: usize) -> Result<Tensor, ModelError> {
         let (cos, sin) = (self.a.tensor(COS, Role::Input), self.a.tensor(SIN, Role::Input));
-        let (d, rows) = (self.c.head_dim, self.a.rows().count());
+        let (d, rows) = (self.c.head_dim, self.a.rows());
+        let y = self.activation(label);
+        let first = || ScalarSource::U32(0);
         self.a.op(Call {
             label,
             kernel: "rope",
-            extents: &[("H", heads), ("D", d), ("F", d / 2), ("P", self.context)],
-            tensors: &[x, &cos, &sin],
-            scalars: &[pos()],
-            touched: &[("cos", rows.clone()), ("sin", rows)],
-        })
+            extents: &[("S", heads), ("H", heads), ("D", d), ("F", d / 2), ("P", self.context), ("C", rows.capacity())],
+            tensors: &[x, &cos, &sin, &y],
+            scalars: &[pos(), ("from", first()), ("at", first())],
+            touched: &["cos", "sin", "y"].map(|name| (name, rows.count())),
+        })?;
+        Ok(y)
     }
 
     fn append(&mut self, label: &str, x: &Tensor, cache: &Tensor) -> Result<(), ModelError> {
+        let [g, d, p] = self.cache_extents();
         self.a.op(Call {
             label,
             kernel: "kv_append",
-            extents: &self.cache_extents(),
+            extents: &[("S", self.c.num_key_value_heads), g, d, p],
             tensors: &[x, cache],
-            scalars: &[pos()],
+            scalars: &[pos(), ("from", ScalarSource::U32(0))],
             touched: &[("cache", self.a.rows().count())],
         })
     }
@@ -252,10 +377,6 @@ impl<'m, 'a> Qwen2<'m, 'a> {
             touched,
         })?;
         Ok(y)
-    }
-
-    fn residual(&mut self, label: &str, h: &Tensor, x: &Tensor) -> Result<(), ModelError> {
-        self.elementwise(label, "residual", &[h, x], self.c.hidden_size)
     }
 
     fn elementwise(

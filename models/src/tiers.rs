@@ -6,12 +6,12 @@
 
 use std::sync::LazyLock;
 
-use tilewright_dsl::schedule::{Schedule, Storage};
+use tilewright_dsl::schedule::{Fold, Schedule, Storage};
 use tilewright_runtime::Submission;
 
 use crate::kernels::{
-    argmax, attention, attention_stats, attention_values, bias, embedding, kv_append, linear, mul, residual, rmsnorm,
-    rope, silu,
+    argmax, attention, attention_stats, attention_values, bias, embedding, kv_append, linear, linear_residual, mul,
+    norm_gated, norm_linear, norm_linear_bias, residual, rmsnorm, rope, rope_append, silu,
 };
 
 /// One tier.
@@ -35,6 +35,10 @@ pub struct Tier {
     pub single_pass: bool,
     /// Whether the device picks the greedy token.
     pub device_argmax: bool,
+    /// Whether the projections of queries, keys and values are one.
+    pub stacked: bool,
+    /// Whether a step of one position runs kernels that the compiler made of several.
+    pub fused: bool,
     /// A schedule a kernel, or several: the first that covers the model's heads is taken.
     pub schedules: Vec<Phases>,
 }
@@ -55,11 +59,13 @@ impl Phases {
 }
 
 impl Tier {
-    /// The schedule of a kernel, for heads of `head_dim` columns.
-    pub fn schedule(&self, kernel: &str, prefill: bool, head_dim: u32) -> Option<&Schedule> {
-        let pick = |p: &Phases| if prefill { p.prefill.clone() } else { p.decode.clone() };
-        let found = self.schedules.iter().find(|p| p.decode.kernel == kernel && covers(&pick(p), head_dim))?;
-        Some(if prefill { &found.prefill } else { &found.decode })
+    /// The schedule of a kernel, for heads of `head_dim` columns and a device with subgroups or without.
+    pub fn schedule(&self, kernel: &str, prefill: bool, head_dim: u32, subgroups: bool) -> Option<&Schedule> {
+        let mut own = self.schedules.iter().filter(|p| p.decode.kernel == kernel);
+        let possible = |s: &Schedule| subgroups || !s.folds.iter().any(|(_, fold)| *fold == Fold::Subgroup);
+        own.find_map(|p| {
+            Some(if prefill { &p.prefill } else { &p.decode }).filter(|s| covers(s, head_dim) && possible(s))
+        })
     }
 
     /// This tier with a kernel's schedules replaced.
@@ -126,6 +132,8 @@ static TIERS: LazyLock<Vec<Tier>> = LazyLock::new(|| {
         submission: Submission::PerOp { wait: true },
         single_pass: false,
         device_argmax: false,
+        stacked: false,
+        fused: false,
         schedules: [
             embedding::naive(),
             rmsnorm::naive(),
@@ -198,6 +206,35 @@ static TIERS: LazyLock<Vec<Tier>> = LazyLock::new(|| {
         device_argmax: true,
         ..norms.clone().with(vec![Phases::both(argmax::vectors())])
     };
-    let all = [naive, batched, half, cooperative, single_pass, norms, argmax];
+    let token = Tier {
+        number: 7,
+        name: "token",
+        change: "one submit a token",
+        hypothesis: "the device no longer waits for the host between layers",
+        risk: "a driver may reset a device whose submit takes seconds",
+        submission: Submission::PerToken,
+        ..argmax.clone()
+    };
+    let fused = Tier {
+        number: 8,
+        name: "fused",
+        change: "norms, biases, activations and residuals run inside the projections; q, k and v are one projection",
+        hypothesis: "21 dependent dispatches a layer are 6, and what they passed on stays in registers",
+        risk: "every workgroup of a projection adds up the norm's squares again",
+        stacked: true,
+        fused: true,
+        ..token.clone().with(vec![
+            Phases::both(norm_linear_bias::subgroup()),
+            Phases::both(norm_linear_bias::rows()),
+            Phases::both(norm_gated::subgroup()),
+            Phases::both(norm_gated::rows()),
+            Phases::both(linear_residual::subgroup()),
+            Phases::both(linear_residual::rows()),
+            Phases::both(norm_linear::subgroup()),
+            Phases::both(norm_linear::coalesced()),
+            Phases::both(rope_append::row()),
+        ])
+    };
+    let all = [naive, batched, half, cooperative, single_pass, norms, argmax, token, fused];
     all.into_iter().enumerate().map(|(number, tier)| Tier { number, ..tier }).collect()
 });

@@ -45,6 +45,13 @@ pub fn family(kernel: &str) -> Family {
         "norm_linear" => {
             family(&[("T", 3), ("R", 21), ("K", 40)], &["T"], &["T", "R", "K"], &[("norm.eps", EPS)], nothing)
         }
+        "norm_linear_bias" => {
+            family(&[("T", 3), ("R", 21), ("K", 40)], &["T"], &["T", "R", "K"], &[("norm.eps", EPS)], nothing)
+        }
+        "norm_gated" => {
+            family(&[("T", 3), ("D", 21), ("K", 40)], &["T"], &["T", "D", "K"], &[("norm.eps", EPS)], nothing)
+        }
+        "linear_residual" => family(&[("T", 3), ("D", 21), ("K", 40)], &["T"], &["T", "D", "K"], none, nothing),
         "rmsnorm" => family(&[("T", 3), ("D", 40)], &["T"], &["T", "D"], &[("eps", EPS)], nothing),
         "softmax" => family(&[("R", 3), ("C", 40)], &["R"], &["R", "C"], none, nothing),
         "embedding" => family(&[("T", 3), ("V", 11), ("D", 40)], &["T"], &["T", "V", "D"], none, nothing),
@@ -54,18 +61,49 @@ pub fn family(kernel: &str) -> Family {
         "residual" => family(&[("T", 3), ("D", 40)], &["T"], &["T", "D"], none, nothing),
         "argmax" => family(&[("T", 3), ("V", 40)], &["T"], &["T", "V"], &[("limit", 1000)], nothing),
         "rope" => family(
-            &[("T", 3), ("H", 3), ("F", 8), ("P", 80), ("D", 16)],
+            &[("T", 3), ("H", 3), ("F", 8), ("P", 80), ("D", 16), ("S", 5), ("C", 90)],
             &["T"],
             &["T", "H", "F"],
-            &[("pos", 5)],
+            &[("pos", 5), ("from", 1), ("at", 2)],
             |e| {
-                let half = e["F"];
+                let (half, heads) = (e["F"], e["H"]);
                 set(e, "D", 2 * half);
+                set(e, "S", heads + 2);
             },
         ),
-        "kv_append" => {
-            family(&[("T", 3), ("G", 2), ("D", 12), ("P", 90)], &["T"], &["T", "G", "D"], &[("pos", 5)], nothing)
-        }
+        "kv_append" => family(
+            &[("T", 3), ("G", 2), ("D", 12), ("P", 90), ("S", 4)],
+            &["T"],
+            &["T", "G", "D"],
+            &[("pos", 5), ("from", 1)],
+            |e| {
+                let heads = e["G"];
+                set(e, "S", heads + 2);
+            },
+        ),
+        "rope_append" => family(
+            &[
+                ("T", 3),
+                ("S", 5),
+                ("D", 16),
+                ("F", 8),
+                ("P", 80),
+                ("q.C", 70),
+                ("q.H", 3),
+                ("k.C", 80),
+                ("k.H", 1),
+                ("v.G", 1),
+            ],
+            &["T"],
+            &["T", "q.H", "k.H", "F"],
+            &[("pos", 5), ("q.from", 0), ("q.at", 0), ("k.from", 2), ("k.at", 5), ("v.from", 3)],
+            |e| {
+                let (half, queries, groups) = (e["F"], e["q.H"], e["k.H"]);
+                set(e, "D", 2 * half);
+                set(e, "v.G", groups);
+                set(e, "S", queries.max(3 + groups));
+            },
+        ),
         "attention" | "attention_stats" | "attention_values" => family(
             &[("T", 2), ("H", 6), ("G", 2), ("D", 32), ("P", 150)],
             &["T"],

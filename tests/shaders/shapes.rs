@@ -16,9 +16,16 @@ fn shape(kernel: &Kernel) -> Shape {
         "rmsnorm" | "residual" => some.fixed("D", 896),
         "silu" | "mul" => some.fixed("D", 4864),
         "linear" | "norm_linear" => some.fixed("R", 896).fixed("K", 896),
+        "norm_linear_bias" => some.fixed("R", 1152).fixed("K", 896),
+        "linear_residual" => some.fixed("D", 896).fixed("K", 4864),
+        "norm_gated" => some.fixed("D", 4864).fixed("K", 896),
         "bias" => some.fixed("R", 896),
-        "rope" => some.fixed("H", 14).fixed("F", 32).fixed("D", 64).fixed("P", 2048),
-        "kv_append" => some.fixed("G", 2).fixed("D", 64).fixed("P", 2048),
+        "rope" => some.fixed("S", 14).fixed("H", 14).fixed("F", 32).fixed("D", 64).fixed("P", 2048).fixed("C", 64),
+        "kv_append" => some.fixed("S", 2).fixed("G", 2).fixed("D", 64).fixed("P", 2048),
+        "rope_append" => {
+            let heads = some.fixed("S", 18).fixed("D", 64).fixed("P", 2048).fixed("F", 32);
+            heads.fixed("q.C", 64).fixed("q.H", 14).fixed("k.C", 2048).fixed("k.H", 2).fixed("v.G", 2)
+        }
         "attention" | "attention_stats" | "attention_values" => {
             some.fixed("H", 14).fixed("G", 2).fixed("D", 64).fixed("P", 2048)
         }

@@ -72,6 +72,14 @@ impl Rows {
             Rows::Chunk(_) => Count::Param("T".into()),
         }
     }
+
+    /// The most there can be.
+    pub fn capacity(self) -> usize {
+        match self {
+            Rows::One => 1,
+            Rows::Chunk(n) => n as usize,
+        }
+    }
 }
 
 /// Graphs in the making, over one set of buffers.
@@ -185,20 +193,27 @@ impl<'a> Assembly<'a> {
             shape = shape.fixed(name, u32::try_from(*n).unwrap_or(u32::MAX));
         }
         let kernel = &self.kernels[call.kernel];
-        // The kernels that multiply with or look up in a matrix of the model call it `w`.
-        let matrix = kernel.tensor_named("w").is_some_and(|t| {
-            kernel.tensor(t).dims.len() == 2 && call.tensors.get(t.0 as usize).is_some_and(|t| t.role == Role::Weight)
-        });
-        let storage = if matrix { self.tier.weights } else { Storage::F32 };
+        // What is multiplied with or looked up in is a matrix of the model; elsewhere such a tensor is an activation.
+        let matrix = |t: &ir::TensorId| {
+            let decl = kernel.tensor(*t);
+            let given = call.tensors.get(t.0 as usize).is_some_and(|given| given.role == Role::Weight);
+            decl.role == ir::Role::In && decl.dims.len() == 2 && given
+        };
+        let ids = (0..kernel.tensors.len() as u32).map(ir::TensorId);
+        let matrices: Vec<&String> = ids.filter(matrix).map(|t| &kernel.tensor(t).name).collect();
+        let storage = if matrices.is_empty() { Storage::F32 } else { self.tier.weights };
         let key = (call.kernel, storage, shape);
         if let Some(program) = self.programs.get(&key) {
             return Ok(program.clone());
         }
         let mut schedule = self.schedule(call.kernel);
-        if !matrix {
+        if matrices.is_empty() {
             schedule.stores.retain(|(tensor, _)| tensor != "w");
-        } else if storage != Storage::F32 && !schedule.stores.iter().any(|(tensor, _)| tensor == "w") {
-            schedule.stores.push(("w".into(), storage));
+        }
+        for tensor in matrices {
+            if storage != Storage::F32 && !schedule.stores.iter().any(|(known, _)| known == tensor) {
+                schedule.stores.push((tensor.clone(), storage));
+            }
         }
         let program = Arc::new(compile(kernel, &schedule, &key.2, self.target)?);
         self.programs.insert(key, program.clone());
@@ -210,7 +225,10 @@ impl<'a> Assembly<'a> {
             return own.clone();
         }
         let prefill = self.rows != Rows::One;
-        self.tier.schedule(kernel, prefill, self.head_dim).cloned().unwrap_or_else(|| Schedule::empty(kernel))
+        self.tier
+            .schedule(kernel, prefill, self.head_dim, self.target.subgroups.is_some())
+            .cloned()
+            .unwrap_or_else(|| Schedule::empty(kernel))
     }
 
     fn place(&mut self, tensor: &Tensor, layout: &TensorLayout, kernel: &str) -> Result<Vec<BufferId>, ModelError> {

@@ -2,12 +2,12 @@
 
 use tilewright_dsl::{kernel, schedule};
 
-/// y += b, the same for every row.
+/// y = x + b, the same for every row.
 #[kernel]
-pub fn bias(y: InOut<T, R>, b: Tensor<R>) {
+pub fn bias(x: Tensor<T, R>, b: Tensor<R>, y: Out<T, R>) {
     for t in 0..T {
         for r in 0..R {
-            y[t][r] = y[t][r] + b[r];
+            y[t][r] = x[t][r] + b[r];
         }
     }
 }

@@ -2,13 +2,13 @@
 
 use tilewright_dsl::{kernel, schedule};
 
-/// cache[pos ..] = x: a row a position.
+/// cache[pos ..] = G heads of x from head `from`: a row a position.
 #[kernel]
-pub fn kv_append(x: Tensor<T, G, D>, cache: Out<P, G, D>, pos: u32) {
+pub fn kv_append(x: Tensor<T, S, D>, cache: Out<P, G, D>, pos: u32, from: u32) {
     for t in 0..T {
         for g in 0..G {
             for d in 0..D {
-                cache[pos + t][g][d] = x[t][g][d];
+                cache[pos + t][g][d] = x[t][from + g][d];
             }
         }
     }

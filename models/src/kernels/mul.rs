@@ -2,12 +2,12 @@
 
 use tilewright_dsl::{kernel, schedule};
 
-/// x *= y.
+/// y = a · b, element by element.
 #[kernel]
-pub fn mul(x: InOut<T, D>, y: Tensor<T, D>) {
+pub fn mul(a: Tensor<T, D>, b: Tensor<T, D>, y: Out<T, D>) {
     for t in 0..T {
         for i in 0..D {
-            x[t][i] = x[t][i] * y[t][i];
+            y[t][i] = a[t][i] * b[t][i];
         }
     }
 }

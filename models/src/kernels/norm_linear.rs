@@ -19,8 +19,16 @@ schedule! {
         workgroup 64;
         t: grid;
         r: grid, lanes(2), unroll(4);
-        k: serial, lanes(32), vector(4);
+        k: serial, lanes(32), vector(8);
         norm.j: serial, lanes(64), vector(4);
+    }
+}
+
+schedule! {
+    /// The same, both sums folded by subgroup operations.
+    pub subgroup for "norm_linear" from coalesced {
+        fold k: subgroup;
+        fold norm.j: subgroup;
     }
 }
 

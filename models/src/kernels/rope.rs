@@ -2,18 +2,19 @@
 
 use tilewright_dsl::{kernel, schedule};
 
-/// Rotates each pair of a head by its position's angles, from tables of cosines and sines (`F` = D/2 columns).
+/// Rotates each pair of H heads by its position's angles, from tables of cosines and sines (`F` = D/2 columns). The heads
+/// begin at head `from` of x, and row t of them becomes row `at + t` of y: that of an activation, or of the cache of keys.
 #[kernel]
-pub fn rope(x: InOut<T, H, D>, cos: Tensor<P, F>, sin: Tensor<P, F>, pos: u32) {
+pub fn rope(x: Tensor<T, S, D>, cos: Tensor<P, F>, sin: Tensor<P, F>, y: Out<C, H, D>, pos: u32, from: u32, at: u32) {
     for t in 0..T {
         for h in 0..H {
             for p in 0..F {
                 let c = cos[pos + t][p];
                 let s = sin[pos + t][p];
-                let one = x[t][h][p];
-                let two = x[t][h][p + F];
-                x[t][h][p] = one * c - two * s;
-                x[t][h][p + F] = two * c + one * s;
+                let one = x[t][from + h][p];
+                let two = x[t][from + h][p + F];
+                y[at + t][h][p] = one * c - two * s;
+                y[at + t][h][p + F] = two * c + one * s;
             }
         }
     }

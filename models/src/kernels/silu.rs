@@ -2,15 +2,15 @@
 
 use tilewright_dsl::{kernel, schedule};
 
-/// x = x · sigmoid(x); the exponential is of a number that is not positive, so it never overflows.
+/// y = x · sigmoid(x); the exponential is of a number that is not positive, so it never overflows.
 #[kernel]
-pub fn silu(x: InOut<T, D>) {
+pub fn silu(x: Tensor<T, D>, y: Out<T, D>) {
     for t in 0..T {
         for i in 0..D {
             let v = x[t][i];
             let e = exp(-abs(v));
             let s = (if v < 0.0 { e } else { 1.0 }) / (1.0 + e);
-            x[t][i] = v * s;
+            y[t][i] = v * s;
         }
     }
 }

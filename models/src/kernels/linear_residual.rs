@@ -1,0 +1,30 @@
+//! A projection that adds to the residual stream: made by the compiler from the two texts.
+
+use super::{linear::linear, residual::residual};
+use tilewright_codegen::fuse::{FuseError, fuse};
+use tilewright_dsl::ir::Kernel;
+use tilewright_dsl::schedule;
+
+/// h += x·Wᵀ.
+///
+/// # Errors
+/// None, as long as the texts stay what they are.
+pub fn linear_residual() -> Result<Kernel, FuseError> {
+    fuse("linear_residual", &residual(), "x", "linear", &linear())
+}
+
+schedule! {
+    /// One output a workgroup.
+    pub rows for "linear_residual" {
+        t: grid;
+        i: grid;
+        linear.k: serial, lanes(64), vector(8);
+    }
+}
+
+schedule! {
+    /// The same, folded by subgroup operations.
+    pub subgroup for "linear_residual" from rows {
+        fold linear.k: subgroup;
+    }
+}

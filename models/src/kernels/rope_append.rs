@@ -1,0 +1,29 @@
+//! What happens to the heads of a position before attention, in one: laid beside each other by the compiler.
+
+use super::{kv_append::kv_append, rope::rope};
+use tilewright_codegen::fuse::{FuseError, beside};
+use tilewright_dsl::ir::Kernel;
+use tilewright_dsl::schedule;
+
+/// Queries and keys rotated, keys and values appended to the cache, all from the heads of one stacked projection.
+///
+/// # Errors
+/// None, as long as the texts stay what they are.
+pub fn rope_append() -> Result<Kernel, FuseError> {
+    let shared = ["t", "x", "cos", "sin", "pos", "T", "S", "D", "F", "P"];
+    beside("rope_append", &[("q", &rope()), ("k", &rope()), ("v", &kv_append())], &shared)
+}
+
+schedule! {
+    /// One workgroup a position.
+    pub row for "rope_append" {
+        workgroup 256;
+        t: grid;
+        q.h: serial, lanes(8);
+        q.p: serial, lanes(32);
+        k.h: serial, lanes(8);
+        k.p: serial, lanes(32);
+        v.g: serial, lanes(4);
+        v.d: serial, lanes(64);
+    }
+}

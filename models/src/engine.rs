@@ -3,6 +3,7 @@
 //! The rule: a step is a planned graph with new parameters; nothing is compiled or allocated after loading. Sampling and
 //! text are absent: they belong to whoever holds the engine.
 
+mod ahead;
 pub mod assembly;
 mod interp;
 mod machine;

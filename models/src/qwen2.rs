@@ -242,7 +242,9 @@ impl<'m, 'a> Qwen2<'m, 'a> {
         if !token {
             return Ok(());
         }
-        let token = self.a.tensor(TOKEN, Role::Output);
+        // The next step's input, or a place of its own.
+        let token =
+            if self.a.tier().ahead { self.a.tensor(IDS, Role::Input) } else { self.a.tensor(TOKEN, Role::Output) };
         self.a.op(Call {
             label: "argmax",
             kernel: "argmax",

@@ -37,6 +37,8 @@ pub struct Tier {
     pub device_argmax: bool,
     /// Whether the projections of queries, keys and values are one.
     pub stacked: bool,
+    /// Whether the token that the device picks is the next step's input, so that steps are handed over before it is read.
+    pub ahead: bool,
     /// Whether a step of one position runs kernels that the compiler made of several.
     pub fused: bool,
     /// A schedule a kernel, or several: the first that covers the model's heads is taken.
@@ -133,6 +135,7 @@ static TIERS: LazyLock<Vec<Tier>> = LazyLock::new(|| {
         single_pass: false,
         device_argmax: false,
         stacked: false,
+        ahead: false,
         fused: false,
         schedules: [
             embedding::naive(),
@@ -235,6 +238,15 @@ static TIERS: LazyLock<Vec<Tier>> = LazyLock::new(|| {
             Phases::both(rope_append::row()),
         ])
     };
-    let all = [naive, batched, half, cooperative, single_pass, norms, argmax, token, fused];
+    let ahead = Tier {
+        number: 9,
+        name: "ahead",
+        change: "the token stays on the device: steps are handed over before the ones before them are read",
+        hypothesis: "the device no longer waits while the host reads a token and records the next step",
+        risk: "the end of a text is noticed a few steps late, and their work is lost",
+        ahead: true,
+        ..fused.clone()
+    };
+    let all = [naive, batched, half, cooperative, single_pass, norms, argmax, token, fused, ahead];
     all.into_iter().enumerate().map(|(number, tier)| Tier { number, ..tier }).collect()
 });

@@ -162,13 +162,16 @@ pub(crate) fn staging(device: &Device, bytes: u64) -> Result<wgpu::Buffer, Runti
 
 /// Waits for the last submit and copies the first `bytes` of a staging buffer out.
 pub(crate) fn map(device: &Device, staging: &wgpu::Buffer, bytes: u64) -> Result<Vec<u8>, RuntimeError> {
-    if bytes == 0 {
-        return device.wait().map(|()| Vec::new());
+    if bytes > 0 {
+        staging.slice(..bytes).map_async(wgpu::MapMode::Read, |_| ());
     }
-    let slice = staging.slice(..bytes);
-    slice.map_async(wgpu::MapMode::Read, |_| ());
     device.wait()?;
-    let copied = slice.get_mapped_range().map(|view| view.to_vec());
+    if bytes == 0 { Ok(Vec::new()) } else { mapped(device, staging, bytes) }
+}
+
+/// Copies the first `bytes` of a staging buffer out, whose mapping was asked for and waited for.
+pub(crate) fn mapped(device: &Device, staging: &wgpu::Buffer, bytes: u64) -> Result<Vec<u8>, RuntimeError> {
+    let copied = staging.slice(..bytes).get_mapped_range().map(|view| view.to_vec());
     staging.unmap();
     copied.map_err(|e| device.unexpected(&e.to_string()))
 }

@@ -4,7 +4,7 @@
 //! scalars), records the dispatches that `plan` lists, and submits them in the ranges that `plan` lists, so that what was
 //! planned is what happens. Barriers between dispatches are wgpu's.
 
-use crate::buffers::{Buffers, map, staging};
+use crate::buffers::{Buffers, mapped, staging};
 use crate::device::Device;
 use crate::error::RuntimeError;
 use crate::graph::{BufferId, Graph, Op, Params, Read, Submission};
@@ -24,8 +24,17 @@ pub struct Executor {
     /// For each op, its shaders.
     stages: Vec<Vec<Stage>>,
     blocks: Blocks,
-    read_back: Option<wgpu::Buffer>,
+    /// Staging buffers that no step is using.
+    staging: Vec<wgpu::Buffer>,
     counted: Counters,
+}
+
+/// A step that was handed to the device and not waited for.
+pub struct Pending {
+    submission: Option<wgpu::SubmissionIndex>,
+    staging: Option<wgpu::Buffer>,
+    /// Bytes of each read.
+    reads: Vec<u64>,
 }
 
 struct Stage {
@@ -54,7 +63,7 @@ impl Executor {
         let stages = graph.ops.iter().enumerate().map(make).collect::<Result<_, _>>()?;
         let device = device.clone();
         let counted = Counters::default();
-        Ok(Executor { device, graph, buffers, environments, stages, blocks, read_back: None, counted })
+        Ok(Executor { device, graph, buffers, environments, stages, blocks, staging: Vec::new(), counted })
     }
 
     /// The graph.
@@ -78,7 +87,31 @@ impl Executor {
     /// [`RuntimeError::Graph`] for a missing parameter or too many workgroups, [`RuntimeError::OutOfRange`] for a read outside its
     /// buffer, device loss.
     pub fn step(&mut self, params: &Params, reads: &[Read]) -> Result<Vec<Vec<u8>>, RuntimeError> {
+        let pending = self.begin(params, reads)?;
+        self.finish(pending)
+    }
+
+    /// Hands a step to the device without waiting for it. Steps run in the order in which they are begun, so that one may
+    /// read what the one before it writes; [`Executor::finish`] gets what was read.
+    ///
+    /// # Errors
+    /// Those of [`Executor::step`].
+    pub fn begin(&mut self, params: &Params, reads: &[Read]) -> Result<Pending, RuntimeError> {
         self.run(params, reads, None)
+    }
+
+    /// Waits for a step and returns the bytes of each read; without reads it does not wait.
+    ///
+    /// # Errors
+    /// Device loss.
+    pub fn finish(&mut self, pending: Pending) -> Result<Vec<Vec<u8>>, RuntimeError> {
+        let Some(staging) = pending.staging else { return Ok(Vec::new()) };
+        self.device.wait_for(pending.submission)?;
+        self.counted.waits = self.counted.waits.max(1);
+        let all = mapped(&self.device, &staging, pending.reads.iter().sum())?;
+        self.staging.push(staging);
+        let mut rest = all.as_slice();
+        Ok(pending.reads.iter().filter_map(|n| rest.split_off(..*n as usize).map(<[u8]>::to_vec)).collect())
     }
 
     /// Runs the graph once with a timestamp around each dispatch, and adds the times to `profile`.
@@ -96,25 +129,24 @@ impl Executor {
         if !self.device.timestamps() {
             return Err(RuntimeError::NoTimestamps { adapter: self.device.adapter().name.clone() });
         }
-        self.run(params, reads, Some(profile))
+        let pending = self.run(params, reads, Some(profile))?;
+        self.finish(pending)
     }
 
-    fn run(
-        &mut self,
-        params: &Params,
-        reads: &[Read],
-        profile: Option<&mut Profile>,
-    ) -> Result<Vec<Vec<u8>>, RuntimeError> {
+    fn run(&mut self, params: &Params, reads: &[Read], profile: Option<&mut Profile>) -> Result<Pending, RuntimeError> {
         self.device.check()?;
         let values = self.environments.values(&self.graph, params)?;
         let target = self.device.target();
         let (most, rounds) = (target.max_workgroups, target.max_iterations);
         let dispatches = plan::dispatches(&self.graph, &self.environments, &values, most, rounds)?;
-        self.prepare_read_back(reads)?;
+        let staging = self.staging(reads)?;
         self.blocks.write(&self.device, &values);
         let times = profile.is_some().then(|| Timestamps::new(&self.device, dispatches.len())).transpose()?;
         self.counted = Counters::default();
-        self.submit(&dispatches, reads, times.as_ref())?;
+        let submission = self.submit(&dispatches, reads, staging.as_ref(), times.as_ref())?;
+        if let Some(staging) = &staging {
+            staging.slice(..reads.iter().map(|r| r.bytes).sum::<u64>()).map_async(wgpu::MapMode::Read, |_| ());
+        }
 
         let traffic = |d: &Dispatch| {
             let capacity = self.stages[d.op][d.shader].capacity;
@@ -132,35 +164,39 @@ impl Executor {
                 profile.add(&program.kernel, &program.schedule, ns, read + written);
             }
         }
-        self.fetch(reads)
+        Ok(Pending { submission, staging, reads: reads.iter().map(|r| r.bytes).collect() })
     }
 
     fn submit(
         &mut self,
         dispatches: &[Dispatch],
         reads: &[Read],
+        staging: Option<&wgpu::Buffer>,
         times: Option<&Timestamps>,
-    ) -> Result<(), RuntimeError> {
+    ) -> Result<Option<wgpu::SubmissionIndex>, RuntimeError> {
         let submits = plan::submits(&self.graph, dispatches, reads);
+        let mut last = None;
         for (i, range) in submits.iter().enumerate() {
-            let reads = if i + 1 == submits.len() { reads } else { &[] };
-            let commands = self.record(dispatches, range.clone(), reads, times)?;
+            let copies = staging.filter(|_| i + 1 == submits.len()).map(|staging| (reads, staging));
+            let commands = self.record(dispatches, range.clone(), copies, times)?;
             let label = dispatches[range.clone()].last().map_or("read back", |d| &self.graph.ops[d.op].label);
             let submission = self.device.submit(label, Some(commands));
             self.counted.submits += 1;
             if self.graph.submission == (Submission::PerOp { wait: true }) {
-                self.device.wait_for(Some(submission))?;
+                self.device.wait_for(Some(submission.clone()))?;
                 self.counted.waits += 1;
             }
+            last = Some(submission);
         }
-        self.device.check()
+        self.device.check()?;
+        Ok(last)
     }
 
     fn record(
         &mut self,
         dispatches: &[Dispatch],
         range: Range<usize>,
-        reads: &[Read],
+        copies: Option<(&[Read], &wgpu::Buffer)>,
         times: Option<&Timestamps>,
     ) -> Result<wgpu::CommandBuffer, RuntimeError> {
         let mut encoder = self.device.wgpu().create_command_encoder(&Default::default());
@@ -177,7 +213,7 @@ impl Executor {
                 self.counted.dispatches += 1;
             }
         }
-        if let (Some(staging), false) = (&self.read_back, reads.is_empty()) {
+        if let Some((reads, staging)) = copies {
             let mut at = 0;
             for read in reads {
                 let source = self.buffers.range(read.buffer, read.offset, read.bytes)?;
@@ -189,31 +225,19 @@ impl Executor {
         Ok(encoder.finish())
     }
 
-    /// Checks the reads and makes the buffer that they are copied to, if the last one is too small.
-    fn prepare_read_back(&mut self, reads: &[Read]) -> Result<(), RuntimeError> {
+    /// Checks the reads and finds a buffer that they are copied to.
+    fn staging(&mut self, reads: &[Read]) -> Result<Option<wgpu::Buffer>, RuntimeError> {
         for read in reads {
             self.buffers.range(read.buffer, read.offset, read.bytes)?;
         }
-        let bytes = reads.iter().map(|r| r.bytes).sum();
-        if self.read_back.as_ref().is_none_or(|buffer| buffer.size() < bytes) && bytes > 0 {
-            self.read_back = Some(staging(&self.device, bytes)?);
+        let bytes: u64 = reads.iter().map(|r| r.bytes).sum();
+        if bytes == 0 {
+            return Ok(None);
         }
-        Ok(())
-    }
-
-    fn fetch(&mut self, reads: &[Read]) -> Result<Vec<Vec<u8>>, RuntimeError> {
-        if reads.is_empty() {
-            return Ok(Vec::new());
+        match self.staging.iter().position(|free| free.size() >= bytes) {
+            Some(i) => Ok(Some(self.staging.swap_remove(i))),
+            None => staging(&self.device, bytes).map(Some),
         }
-        let all = match &self.read_back {
-            Some(staging) => map(&self.device, staging, self.counted.readback_bytes)?,
-            None => Vec::new(),
-        };
-        if self.counted.waits == 0 {
-            self.counted.waits = 1;
-        }
-        let mut rest = all.as_slice();
-        Ok(reads.iter().filter_map(|r| rest.split_off(..r.bytes as usize).map(<[u8]>::to_vec)).collect())
     }
 }
 

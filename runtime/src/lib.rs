@@ -25,7 +25,7 @@ pub use buffers::{Buffers, Uploader};
 pub use bytes::Size;
 pub use device::Device;
 pub use error::{GraphFault, RuntimeError};
-pub use executor::Executor;
+pub use executor::{Executor, Pending};
 pub use graph::{BufferDecl, BufferId, Graph, Op, Params, Read, Role, ScalarSource, Submission};
 pub use measure::{copy_bandwidth, empty_dispatch};
 pub use profile::{Profile, ProfileRow};

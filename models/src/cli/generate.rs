@@ -120,32 +120,45 @@ impl Job<'_> {
     fn run(&self, engine: &mut Engine, text: &mut Text) -> Result<Run, CliError> {
         let mut history = self.prompt.ids.clone();
         let start = Instant::now();
-        let mut step = engine.prefill(&history)?;
+        let step = engine.prefill(&history)?;
         let prefill = start.elapsed();
         let mut run = Run { ids: Vec::new(), finish: Finish::Length, prefill, decode: Duration::ZERO, decoded: 0 };
-        loop {
-            let id = self.choose(&step, &history)?;
-            history.push(id);
-            run.ids.push(id);
-            if self.prompt.eos_ids.contains(&id) {
-                run.finish = Finish::Eos;
-                return Ok(run);
-            }
-            text.push(id)?;
-            run.finish = match () {
-                _ if run.ids.len() == self.max_tokens => Finish::Length,
-                _ if engine.position() >= engine.context() => Finish::Context,
-                _ if self.watch.asked() => Finish::Interrupted,
-                _ => {
-                    let start = Instant::now();
-                    step = engine.decode(id)?;
-                    run.decode += start.elapsed();
-                    run.decoded += 1;
-                    continue;
-                }
-            };
-            return Ok(run);
+        let Some(first) = self.take(&step, &mut history, &mut run, text)? else { return Ok(run) };
+        let room = (engine.context() - engine.position()) as usize;
+        let most = self.max_tokens - 1;
+        let start = Instant::now();
+        engine.decode_on(first, most, &mut |step| {
+            run.decoded += 1;
+            self.take(&step, &mut history, &mut run, text)
+        })?;
+        run.decode = start.elapsed();
+        if run.finish == Finish::Length && run.decoded == room && room < most {
+            run.finish = Finish::Context;
         }
+        Ok(run)
+    }
+
+    /// Chooses and shows a step's token; `None` where the text ends with it.
+    fn take(
+        &self,
+        step: &Step,
+        history: &mut Vec<u32>,
+        run: &mut Run,
+        text: &mut Text,
+    ) -> Result<Option<u32>, CliError> {
+        let id = self.choose(step, history)?;
+        history.push(id);
+        run.ids.push(id);
+        if self.prompt.eos_ids.contains(&id) {
+            run.finish = Finish::Eos;
+            return Ok(None);
+        }
+        text.push(id)?;
+        if self.watch.asked() && run.ids.len() < self.max_tokens {
+            run.finish = Finish::Interrupted;
+            return Ok(None);
+        }
+        Ok((run.ids.len() < self.max_tokens).then_some(id))
     }
 
     /// The token that follows `history`: the engine's own choice, or one from its logits.

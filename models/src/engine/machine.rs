@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use tilewright_runtime::plan::Counters;
 use tilewright_runtime::{
-    BufferDecl, BufferId, Buffers, Device, Executor, Graph, Params, Profile, Read, copy_bandwidth,
+    BufferDecl, BufferId, Buffers, Device, Executor, Graph, Params, Pending, Profile, Read, copy_bandwidth,
 };
 
 use super::interp::Interpreter;
@@ -101,6 +101,30 @@ impl Machine {
                 })
             }
             Machine::Cpu(cpu) => cpu.step(stage, params, reads),
+        }
+    }
+
+    /// Hands a decode step to the device without waiting for it; `None` where there is no device, or one whose steps are timed.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn begin(&mut self, params: &Params, reads: &[Read]) -> Result<Option<Pending>, ModelError> {
+        match self {
+            Machine::Gpu(gpu) if gpu.profile.is_none() => {
+                Ok(Some(gpu.stages[Stage::Decode as usize].begin(params, reads)?))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Waits for a step that was begun and returns the bytes of each read.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn finish(&mut self, pending: Pending) -> Result<Vec<Vec<u8>>, ModelError> {
+        match self {
+            Machine::Gpu(gpu) => Ok(gpu.stages[Stage::Decode as usize].finish(pending)?),
+            Machine::Cpu(_) => Ok(Vec::new()),
         }
     }
 

@@ -97,7 +97,7 @@ impl Plan {
             ids: place(IDS)?.buffers[0],
             row: place(ROW)?.buffers[0],
             logits: place(LOGITS)?.buffers[0],
-            token: a.find(TOKEN).map(|t| t.buffers[0]),
+            token: if token { Some(place(if tier.ahead { IDS } else { TOKEN })?.buffers[0]) } else { None },
             chunk,
             context,
             limit: options.vocab_limit.map_or(vocab, |n| n.clamp(1, vocab)),

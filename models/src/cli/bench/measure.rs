@@ -9,7 +9,7 @@ use super::super::error::CliError;
 use super::super::model::{self, Folder};
 use super::rule::{self, Verdict};
 use crate::checkpoint::Checkpoint;
-use crate::engine::{Engine, EngineInfo, EngineOptions, TierChoice};
+use crate::engine::{Engine, EngineInfo, EngineOptions, Step, TierChoice};
 use crate::error::ModelError;
 use crate::sampler::{SamplingParams, hash};
 
@@ -152,10 +152,10 @@ impl Bench<'_> {
         engine.reset();
         let mut tokens = Vec::with_capacity(count);
         let start = Instant::now();
-        let mut step = engine.prefill(ids)?;
+        let step = engine.prefill(ids)?;
         let prefill = start.elapsed();
         let start = Instant::now();
-        loop {
+        let mut take = |step: Step| -> Result<Option<u32>, ModelError> {
             let position = ids.len() + tokens.len();
             let id = match (step.token, &step.logits) {
                 (Some(id), _) => id,
@@ -164,10 +164,10 @@ impl Bench<'_> {
                 }
             };
             tokens.push(id);
-            if tokens.len() == count {
-                break;
-            }
-            step = engine.decode(id)?;
+            Ok(Some(id))
+        };
+        if let Some(first) = take(step)? {
+            engine.decode_on(first, count - 1, &mut take)?;
         }
         let rest = start.elapsed();
         let speed = |count: usize, seconds: f64| count as f64 / seconds.max(1e-9);

@@ -75,12 +75,17 @@ pub fn all() -> Vec<Entry> {
                 attention::grouped_wide(),
                 attention::tree(),
                 attention::subgroup(),
+                attention::octets(),
+                attention::octets_wide(),
             ],
         ),
         entry(silu::silu(), vec![silu::naive()]),
         entry(mul::mul(), vec![mul::naive()]),
         entry(residual::residual(), vec![residual::naive()]),
-        entry(argmax::argmax(), vec![argmax::naive(), argmax::tree(), argmax::vectors(), argmax::subgroup()]),
+        entry(
+            argmax::argmax(),
+            vec![argmax::naive(), argmax::tree(), argmax::vectors(), argmax::subgroup(), argmax::wide()],
+        ),
         entry(softmax::softmax(), vec![softmax::naive(), softmax::row(), softmax::wide(), softmax::subgroup()]),
     ];
     let fused = [
@@ -88,9 +93,15 @@ pub fn all() -> Vec<Entry> {
             norm_linear::norm_linear(),
             vec![norm_linear::coalesced(), norm_linear::subgroup(), norm_linear::row(), norm_linear::row_subgroup()],
         ),
-        (norm_linear_bias::norm_linear_bias(), vec![norm_linear_bias::rows(), norm_linear_bias::subgroup()]),
-        (norm_gated::norm_gated(), vec![norm_gated::rows(), norm_gated::subgroup()]),
-        (linear_residual::linear_residual(), vec![linear_residual::rows(), linear_residual::subgroup()]),
+        (
+            norm_linear_bias::norm_linear_bias(),
+            vec![norm_linear_bias::rows(), norm_linear_bias::subgroup(), norm_linear_bias::eight()],
+        ),
+        (norm_gated::norm_gated(), vec![norm_gated::rows(), norm_gated::subgroup(), norm_gated::eight()]),
+        (
+            linear_residual::linear_residual(),
+            vec![linear_residual::rows(), linear_residual::subgroup(), linear_residual::wide()],
+        ),
         (rope_append::rope_append(), vec![rope_append::row()]),
     ];
     entries.extend(fused.into_iter().filter_map(|(kernel, schedules)| Some(entry(kernel.ok()?, schedules))));

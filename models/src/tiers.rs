@@ -6,7 +6,7 @@
 
 use std::sync::LazyLock;
 
-use tilewright_dsl::schedule::{Fold, Schedule, Storage};
+use tilewright_dsl::schedule::{Schedule, Storage};
 use tilewright_runtime::Submission;
 
 use crate::kernels::{
@@ -41,7 +41,7 @@ pub struct Tier {
     pub ahead: bool,
     /// Whether a step of one position runs kernels that the compiler made of several.
     pub fused: bool,
-    /// A schedule a kernel, or several: the first that covers the model's heads is taken.
+    /// A schedule a kernel, or several: the first that covers the model's heads and that the device can run is taken.
     pub schedules: Vec<Phases>,
 }
 
@@ -61,13 +61,10 @@ impl Phases {
 }
 
 impl Tier {
-    /// The schedule of a kernel, for heads of `head_dim` columns and a device with subgroups or without.
-    pub fn schedule(&self, kernel: &str, prefill: bool, head_dim: u32, subgroups: bool) -> Option<&Schedule> {
-        let mut own = self.schedules.iter().filter(|p| p.decode.kernel == kernel);
-        let possible = |s: &Schedule| subgroups || !s.folds.iter().any(|(_, fold)| *fold == Fold::Subgroup);
-        own.find_map(|p| {
-            Some(if prefill { &p.prefill } else { &p.decode }).filter(|s| covers(s, head_dim) && possible(s))
-        })
+    /// The schedules of a kernel for heads of `head_dim` columns, the best first: the first that a device can run is taken.
+    pub fn schedules(&self, kernel: &str, prefill: bool, head_dim: u32) -> impl Iterator<Item = &Schedule> {
+        let own = self.schedules.iter().filter(move |p| p.decode.kernel == kernel);
+        own.map(move |p| if prefill { &p.prefill } else { &p.decode }).filter(move |s| covers(s, head_dim))
     }
 
     /// This tier with a kernel's schedules replaced.
@@ -247,6 +244,28 @@ static TIERS: LazyLock<Vec<Tier>> = LazyLock::new(|| {
         ahead: true,
         ..fused.clone()
     };
-    let all = [naive, batched, half, cooperative, single_pass, norms, argmax, token, fused, ahead];
+    let wide = Tier {
+        number: 10,
+        name: "wide",
+        change: "attention and argmax by workgroups of 1,024 invocations, projections by 256, where the device has them",
+        hypothesis: "one workgroup a head or a row leaves most of the device idle: more invocations hide its latency",
+        risk: "partial results take workgroup memory, and more of them meet in the fold",
+        ..ahead.clone().with(vec![
+            Phases { prefill: attention::grouped(), decode: attention::octets() },
+            Phases { prefill: attention::grouped_wide(), decode: attention::octets_wide() },
+            Phases::both(attention::grouped()),
+            Phases::both(attention::grouped_wide()),
+            Phases::both(attention::naive()),
+            Phases::both(argmax::wide()),
+            Phases::both(argmax::vectors()),
+            Phases::both(norm_linear_bias::eight()),
+            Phases::both(norm_linear_bias::rows()),
+            Phases::both(norm_gated::eight()),
+            Phases::both(norm_gated::rows()),
+            Phases::both(linear_residual::wide()),
+            Phases::both(linear_residual::rows()),
+        ])
+    };
+    let all = [naive, batched, half, cooperative, single_pass, norms, argmax, token, fused, ahead, wide];
     all.into_iter().enumerate().map(|(number, tier)| Tier { number, ..tier }).collect()
 });

@@ -206,29 +206,38 @@ impl<'a> Assembly<'a> {
         if let Some(program) = self.programs.get(&key) {
             return Ok(program.clone());
         }
-        let mut schedule = self.schedule(call.kernel);
-        if matrices.is_empty() {
-            schedule.stores.retain(|(tensor, _)| tensor != "w");
-        }
-        for tensor in matrices {
-            if storage != Storage::F32 && !schedule.stores.iter().any(|(known, _)| known == tensor) {
-                schedule.stores.push((tensor.clone(), storage));
+        let stored = |mut schedule: Schedule| {
+            if matrices.is_empty() {
+                schedule.stores.retain(|(tensor, _)| tensor != "w");
+            }
+            for tensor in &matrices {
+                if storage != Storage::F32 && !schedule.stores.iter().any(|(known, _)| known == *tensor) {
+                    schedule.stores.push((tensor.to_string(), storage));
+                }
+            }
+            schedule
+        };
+        let mut compiled = None;
+        for schedule in self.schedules(call.kernel) {
+            let program = compile(kernel, &stored(schedule), &key.2, self.target);
+            let possible = program.is_ok();
+            compiled = Some(program);
+            if possible {
+                break;
             }
         }
-        let program = Arc::new(compile(kernel, &schedule, &key.2, self.target)?);
+        let plain = || compile(kernel, &stored(Schedule::empty(call.kernel)), &key.2, self.target);
+        let program = Arc::new(compiled.unwrap_or_else(plain)?);
         self.programs.insert(key, program.clone());
         Ok(program)
     }
 
-    fn schedule(&self, kernel: &str) -> Schedule {
+    /// What to try for a kernel, the best first: the user's own schedule alone, else the tier's.
+    fn schedules(&self, kernel: &str) -> Vec<Schedule> {
         if let Some(own) = self.overrides.iter().rev().find(|s| s.kernel == kernel) {
-            return own.clone();
+            return vec![own.clone()];
         }
-        let prefill = self.rows != Rows::One;
-        self.tier
-            .schedule(kernel, prefill, self.head_dim, self.target.subgroups.is_some())
-            .cloned()
-            .unwrap_or_else(|| Schedule::empty(kernel))
+        self.tier.schedules(kernel, self.rows != Rows::One, self.head_dim).cloned().collect()
     }
 
     fn place(&mut self, tensor: &Tensor, layout: &TensorLayout, kernel: &str) -> Result<Vec<BufferId>, ModelError> {

@@ -40,3 +40,11 @@ schedule! {
         fold v: subgroup;
     }
 }
+
+schedule! {
+    /// One workgroup of 1,024 a row, two loads of four neighbours under way at once.
+    pub wide for argmax {
+        t: grid;
+        v: serial, lanes(1024), unroll(2), vector(4);
+    }
+}

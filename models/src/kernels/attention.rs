@@ -104,3 +104,27 @@ schedule! {
         c: lanes(32), vector(4);
     }
 }
+
+schedule! {
+    /// One workgroup of 1,024 a query head: 128 positions at a time, eight invocations of eight columns each.
+    pub octets for attention {
+        workgroup 1024;
+        t: grid;
+        h: grid;
+        j: serial, lanes(128);
+        softmax.c: lanes(8), vector(8);
+        c: lanes(8), vector(8);
+        d: lanes(8), vector(8);
+        fold d: subgroup;
+    }
+}
+
+schedule! {
+    /// The same for heads of up to 128 columns.
+    pub octets_wide for attention from octets {
+        j: serial, lanes(64);
+        softmax.c: lanes(16), vector(8);
+        c: lanes(16), vector(8);
+        d: lanes(16), vector(8);
+    }
+}

@@ -28,3 +28,13 @@ schedule! {
         fold linear.k: subgroup;
     }
 }
+
+schedule! {
+    /// One output a workgroup of 128, folded by subgroup operations.
+    pub wide for "linear_residual" {
+        t: grid;
+        i: grid;
+        linear.k: serial, lanes(128), vector(8);
+        fold linear.k: subgroup;
+    }
+}

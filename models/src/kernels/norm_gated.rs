@@ -37,3 +37,18 @@ schedule! {
         fold norm.j: subgroup;
     }
 }
+
+schedule! {
+    /// Eight rows a workgroup, folded by subgroup operations.
+    pub eight for "norm_gated" {
+        workgroup 256;
+        t: grid;
+        i: grid, lanes(8);
+        gate.k: serial, lanes(32), vector(8);
+        up.k: serial, lanes(32), vector(8);
+        norm.j: serial, lanes(256), vector(4);
+        fold gate.k: subgroup;
+        fold up.k: subgroup;
+        fold norm.j: subgroup;
+    }
+}

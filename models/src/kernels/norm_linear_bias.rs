@@ -32,3 +32,16 @@ schedule! {
         fold norm.j: subgroup;
     }
 }
+
+schedule! {
+    /// Eight rows a workgroup, folded by subgroup operations.
+    pub eight for "norm_linear_bias" {
+        workgroup 256;
+        t: grid;
+        r: grid, lanes(8);
+        linear.k: serial, lanes(32), vector(8);
+        norm.j: serial, lanes(256), vector(4);
+        fold linear.k: subgroup;
+        fold norm.j: subgroup;
+    }
+}

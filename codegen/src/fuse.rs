@@ -5,9 +5,12 @@
 //! computed is decided by the schedule as always: a reduction that depends on `t` alone is computed once a `t`. Inlining that
 //! would run a reduction again at every step of another one is refused. No fused kernel is written by hand.
 
+mod arena;
 mod beside;
+mod merge;
 
 pub use beside::{beside, share};
+pub use merge::{factor, merge};
 
 use std::collections::HashMap;
 use thiserror::Error;
@@ -64,6 +67,14 @@ pub enum FuseError {
         axis: String,
         /// The consumer's reduction axis.
         factor: String,
+    },
+    /// A factor cannot leave a sum, or sums cannot share a loop.
+    #[error("sums of kernel `{kernel}` cannot be merged: {why}")]
+    NotMerged {
+        /// The kernel.
+        kernel: String,
+        /// What is in the way.
+        why: String,
     },
     /// Kernels cannot lie beside each other, or inputs cannot be one.
     #[error("kernel `{kernel}` cannot be put together with others: {why}")]

@@ -100,9 +100,14 @@ impl<'n> Lower<'n> {
                 _ => None,
             })
             .collect();
-        if let (MonoidKind::Sum, [Slot::One(var)], [Some(value)]) = (monoid.kind, &acc[..], scalars) {
-            let sum = binary(ir::Binary::Add, Type::F32, Expr::Var(*var), value.clone());
-            self.emit(Stmt::Assign(*var, sum));
+        if adds(monoid) {
+            // Fields of sums do not meet: each accumulates by itself, and a product becomes a multiply-accumulate.
+            for (slot, value) in acc.iter().zip(scalars) {
+                if let (Slot::One(var), Some(value)) = (slot, value) {
+                    let sum = binary(ir::Binary::Add, Type::F32, Expr::Var(*var), value.clone());
+                    self.emit(Stmt::Assign(*var, sum));
+                }
+            }
             return Ok(());
         }
         let scalars: Vec<Option<Expr>> = scalars
@@ -262,6 +267,18 @@ impl<'n> Lower<'n> {
         }
         value
     }
+}
+
+/// Whether every field is a sum of its own.
+fn adds(monoid: &Monoid) -> bool {
+    let part = |id: ExprId, side: Side, f: usize| monoid.exprs[id.0 as usize] == ir::Expr::Part(side, f);
+    let sum = |(f, id): (usize, &ExprId)| match monoid.exprs[id.0 as usize] {
+        ir::Expr::Binary(ir::Binary::Add, a, b) => part(a, Side::A, f) && part(b, Side::B, f),
+        _ => false,
+    };
+    monoid.array.is_none()
+        && monoid.fields.iter().all(|f| f.ty == Type::F32)
+        && (monoid.kind == MonoidKind::Sum || monoid.merge.iter().enumerate().all(sum))
 }
 
 fn parts(expr: &ir::Expr) -> Vec<ExprId> {

@@ -5,7 +5,8 @@
 
 use crate::device::Device;
 use crate::error::RuntimeError;
-use std::collections::HashMap;
+use crate::graph::Graph;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use tilewright_codegen::loops::{Access, LoopIr};
 
@@ -13,6 +14,41 @@ use tilewright_codegen::loops::{Access, LoopIr};
 pub(crate) struct Pipeline {
     pub(crate) pipeline: wgpu::ComputePipeline,
     pub(crate) layout: wgpu::BindGroupLayout,
+}
+
+/// A shader that the driver is about to compile, which may take it tens of seconds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Compiling<'a> {
+    /// The kernel.
+    pub kernel: &'a str,
+    /// The schedule.
+    pub schedule: &'a str,
+    /// Which of `count`, from 1.
+    pub number: usize,
+    /// Shaders to be compiled in all.
+    pub count: usize,
+}
+
+impl Device {
+    /// Compiles the shaders of `graphs` which this device has not compiled yet, each text once; `progress` hears of each before it
+    /// begins. An [`Executor`](crate::Executor) of these graphs then finds all of them ready.
+    ///
+    /// # Errors
+    /// [`RuntimeError::Graph`], [`RuntimeError::Shader`], device loss.
+    pub fn compile(&self, graphs: &[Graph], progress: &mut dyn FnMut(Compiling<'_>)) -> Result<(), RuntimeError> {
+        graphs.iter().try_for_each(|graph| graph.check(self.target()))?;
+        let mut seen = HashSet::new();
+        let ops = graphs.iter().flat_map(|graph| &graph.ops);
+        let shaders = ops.flat_map(|op| op.program.shaders.iter().map(|shader| (&op.program, shader)));
+        let new = |wgsl: &str| !self.pipelines().has(wgsl);
+        let wanted: Vec<_> = shaders.filter(|(_, s)| new(&s.wgsl) && seen.insert(&s.wgsl)).collect();
+        for (i, (program, shader)) in wanted.iter().enumerate() {
+            let owner = Owner { kernel: &program.kernel, schedule: &program.schedule };
+            progress(Compiling { kernel: owner.kernel, schedule: owner.schedule, number: i + 1, count: wanted.len() });
+            self.pipelines().get(self, owner, &shader.loops, &shader.wgsl)?;
+        }
+        Ok(())
+    }
 }
 
 /// Compiled shaders by their text.
@@ -29,6 +65,10 @@ pub(crate) struct Owner<'a> {
 }
 
 impl Pipelines {
+    fn has(&self, wgsl: &str) -> bool {
+        self.made.lock().unwrap_or_else(PoisonError::into_inner).contains_key(wgsl)
+    }
+
     pub(crate) fn get(
         &self,
         device: &Device,

@@ -109,6 +109,9 @@ mod tests {
         let other = Path::new(BUNDLED).join("chat_template.jinja");
         assert!(!exists(&other) && is_folder(Path::new(BUNDLED)));
         let message = read(&other).unwrap_err().to_string();
-        assert!(message.contains("<bundled model>/chat_template.jinja") && message.contains("not found"), "{message}");
+        assert!(
+            message.contains(BUNDLED) && message.contains("chat_template.jinja") && message.contains("not found"),
+            "{message}"
+        );
     }
 }

@@ -64,7 +64,7 @@ fn longer_than_the_context() {
 #[test]
 fn a_context_longer_than_the_models() {
     // The path is that of the model inside the program.
-    let config = "<bundled model>/config.json";
+    let config = "<bundled model>";
     run(&["generate", "--context", "2049", "hi"]).fails(2, &["--context is 2049", "at most 2048", config]);
     run(&["bench", "--context", "2049"]).fails(2, &["--context is 2049", "at most 2048", config]);
     run(&["bench", "--prompt-tokens", "2000", "--generate", "64"]).fails(2, &["2064 tokens", "room for 2048"]);

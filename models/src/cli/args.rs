@@ -3,12 +3,13 @@
 //! The rule: whatever can be judged without a file or a device is judged here, so that it ends with exit code 2 before
 //! anything is opened. Absent: defaults that a model's own files set.
 
+mod read;
 mod values;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand, ValueEnum};
 use tilewright_runtime::{AdapterChoice, TargetSpec};
 
 use crate::checkpoint::Dtype;
@@ -41,22 +42,6 @@ pub struct Args {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
-}
-
-impl Args {
-    /// This process's arguments; ends it where they are wrong or ask for help.
-    pub fn read() -> Self {
-        let matches = with_negative_numbers(Self::command()).get_matches();
-        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
-    }
-}
-
-/// `-1` after a flag is its value, about which the flag has something to say; it is never another flag.
-fn with_negative_numbers(command: clap::Command) -> clap::Command {
-    let takes_one = |arg: &clap::Arg| arg.get_long().is_some() && arg.get_action().takes_values();
-    command
-        .mut_args(|arg| if takes_one(&arg) { arg.allow_negative_numbers(true) } else { arg })
-        .mut_subcommands(with_negative_numbers)
 }
 
 /// The commands.
@@ -455,14 +440,4 @@ pub enum TextArg {
     WgslWeb,
     /// The loop IR that every text is printed from
     Loops,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_definition_is_sound() {
-        with_negative_numbers(Args::command()).debug_assert();
-    }
 }

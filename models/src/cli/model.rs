@@ -103,16 +103,18 @@ impl Folder {
 
     /// Loads mapped weights by `options`.
     pub fn load_from(&self, weights: &Checkpoint, options: &EngineOptions) -> Result<Engine, CliError> {
-        let bar = Progress::new("loading");
-        let mut compiling = None;
+        let (mut bar, mut compiling) = (None, None);
+        let mut planning = Some(Slow::new(None));
+        planning.iter().for_each(|slow| slow.set("generating shaders".into()));
         let loaded = Engine::load_watched(&self.config, weights, options, &mut |step| match step {
             Step::Compiling(Compiling { kernel, schedule, number, count }) => {
                 let what = format!("compiling {kernel}/{schedule} {number} of {count}");
-                compiling.get_or_insert_with(|| Slow::new("the driver takes long: ")).set(what);
+                planning = None;
+                compiling.get_or_insert_with(|| Slow::new(Some("the driver takes long: "))).set(what);
             }
             Step::Weights { done, total } => {
-                compiling = None;
-                bar.set(done, total);
+                (planning, compiling) = (None, None);
+                bar.get_or_insert_with(|| Progress::new("loading")).set(done, total);
             }
         });
         loaded.map_err(|error| match options.context {

@@ -6,7 +6,7 @@
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::Path;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::error::CliError;
 
@@ -78,12 +78,15 @@ pub struct Progress(ProgressBar);
 impl Progress {
     /// A bar that has not begun.
     pub fn new(what: &'static str) -> Self {
-        let bar = if io::stderr().is_terminal() { ProgressBar::new(0) } else { ProgressBar::hidden() };
+        let bar = ProgressBar::hidden();
         let template = "{msg} [{bar:32}] {bytes} of {total_bytes} ({eta})";
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("=> "));
         }
         bar.set_message(what);
+        if io::stderr().is_terminal() {
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
         Progress(bar)
     }
 

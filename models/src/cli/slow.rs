@@ -1,7 +1,7 @@
 //! A line about work that turns out to be slow.
 //!
 //! The rule: nothing is said of what is over within a second. After that a terminal shows the work at hand until it ends; elsewhere
-//! one line says it once. Absent: an estimate.
+//! one line says it once, if at all. Absent: an estimate.
 
 use std::io::{self, IsTerminal};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -34,8 +34,8 @@ struct State {
 }
 
 impl Slow {
-    /// Work that begins now; `why` is put before what is told where there is no terminal.
-    pub fn new(why: &'static str) -> Self {
+    /// Work that begins now; `why` is put before what is told where there is no terminal, and without it nothing is told there.
+    pub fn new(why: Option<&'static str>) -> Self {
         let bar = ProgressBar::hidden();
         if let Ok(style) = ProgressStyle::with_template("{msg} ({elapsed})") {
             bar.set_style(style);
@@ -45,7 +45,7 @@ impl Slow {
             if io::stderr().is_terminal() {
                 shown.set_draw_target(ProgressDrawTarget::stderr());
                 shown.enable_steady_tick(PATIENCE);
-            } else {
+            } else if let Some(why) = why {
                 output::line(&format!("{why}{what}"));
             }
         })

@@ -340,11 +340,9 @@ pub enum ShadersCommand {
         kernel: Option<String>,
     },
     /// The text that a kernel becomes by a schedule
-    #[command(
-        after_help = "Whatever the adapter here, the text is for the least WebGPU device (256 invocations, 16 KiB of workgroup \
-        memory,\n128 MiB a binding, 8 storage buffers) with subgroups of 4 to 128.\n\nExamples:\n  tilewright shaders show linear\n  tilewright shaders show linear --schedule \
-        coalesced --shape r=4864,k=896 --target loops\n  tilewright shaders show linear --schedules mine.txt --schedule mine"
-    )]
+    #[command(after_help = "Whatever the adapter here, the text is for the least WebGPU device (256 invocations, \
+        16 KiB of\nworkgroup memory, 128 MiB a binding, 8 storage buffers) with subgroups of 4 to 128.\n\nExamples:\n  tilewright shaders show linear\n  tilewright shaders show linear --schedule \
+        coalesced --shape r=4864,k=896 --target loops\n  tilewright shaders show linear --schedules mine.txt --schedule mine")]
     Show(ShowArgs),
 }
 

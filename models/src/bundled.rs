@@ -1,41 +1,35 @@
 //! Where the bundled model is: the default when no other is named.
 //!
-//! The rule: a program that was installed with its `share` folder finds the model beside itself; one that was not can be
-//! told with `TILEWRIGHT_ASSETS`; one that runs from the source tree finds the source tree. Nothing is embedded in the
-//! program and nothing is downloaded.
+//! The rule: the model is part of the program ([`BUNDLED`]); a `share` folder beside the program, or one that
+//! `TILEWRIGHT_ASSETS` names, takes its place. Nothing is downloaded.
 
 use std::path::PathBuf;
 
 use crate::error::ModelError;
+use crate::files::BUNDLED;
 
-/// The environment variable that names the folder with `tiny/` in it.
+/// The environment variable that names a folder with `tiny/` in it.
 pub const ASSETS_VARIABLE: &str = "TILEWRIGHT_ASSETS";
 
-/// The folder of the bundled model: `../share/tilewright/tiny` or `share/tilewright/tiny` from the program's folder, then
-/// `$TILEWRIGHT_ASSETS/tiny`, then `assets/tiny` of the source tree.
+/// The folder of the bundled model: `$TILEWRIGHT_ASSETS/tiny`, then `../share/tilewright/tiny` or `share/tilewright/tiny` from the
+/// program's folder, then the program itself.
 ///
 /// # Errors
-/// When none of them holds a `config.json`.
+/// When the variable is set and there is no `config.json` where it points.
 pub fn bundled_dir() -> Result<PathBuf, ModelError> {
     let program = std::env::current_exe().ok().and_then(|p| p.parent().map(PathBuf::from));
-    let assets = std::env::var_os(ASSETS_VARIABLE).map(PathBuf::from);
-    first_model(candidates(program, assets))
+    choose(std::env::var_os(ASSETS_VARIABLE).map(PathBuf::from), program)
 }
 
-/// The folders to look in, best first.
-fn candidates(program: Option<PathBuf>, assets: Option<PathBuf>) -> Vec<PathBuf> {
-    let beside = program
-        .into_iter()
-        .flat_map(|p| ["../share/tilewright/tiny", "share/tilewright/tiny"].map(|share| p.join(share)));
-    let named = assets.map(|a| a.join("tiny"));
-    let source = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/tiny"));
-    beside.chain(named).chain([source]).collect()
-}
-
-fn first_model(candidates: Vec<PathBuf>) -> Result<PathBuf, ModelError> {
-    let looked = candidates.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(", ");
-    let found = candidates.into_iter().find(|p| p.join("config.json").is_file());
-    found.ok_or(ModelError::NoBundle { looked })
+fn choose(assets: Option<PathBuf>, program: Option<PathBuf>) -> Result<PathBuf, ModelError> {
+    let is_model = |dir: &PathBuf| dir.join("config.json").is_file();
+    if let Some(assets) = assets {
+        let named = assets.join("tiny");
+        return if is_model(&named) { Ok(named) } else { Err(ModelError::NoBundle { assets }) };
+    }
+    let shares = ["../share/tilewright/tiny", "share/tilewright/tiny"];
+    let beside = program.into_iter().flat_map(|p| shares.map(|share| p.join(share)));
+    Ok(beside.into_iter().find(is_model).unwrap_or_else(|| BUNDLED.into()))
 }
 
 #[cfg(test)]
@@ -49,22 +43,20 @@ mod tests {
     }
 
     #[test]
-    fn beside_the_program_then_the_variable_then_the_source_tree() {
+    fn the_variable_then_beside_the_program_then_the_program_itself() {
         let root = tempfile::tempdir().unwrap();
         let (bin, assets) = (root.path().join("bin"), root.path().join("assets"));
-        let find = || first_model(candidates(Some(bin.clone()), Some(assets.clone()))).unwrap();
+        let find = |assets| choose(assets, Some(bin.clone()));
 
         std::fs::create_dir_all(&bin).unwrap();
-        assert!(find().ends_with("models/assets/tiny"));
-        let named = model(assets.join("tiny"));
-        assert_eq!(find(), named);
+        assert_eq!(find(None).unwrap(), PathBuf::from(BUNDLED));
         let shared = model(root.path().join("share/tilewright/tiny"));
-        assert_eq!(find().canonicalize().unwrap(), shared.canonicalize().unwrap());
-    }
-
-    #[test]
-    fn says_where_it_looked() {
-        let message = first_model(vec!["/nowhere/a".into(), "/nowhere/b".into()]).unwrap_err().to_string();
-        assert!(message.contains("/nowhere/a, /nowhere/b") && message.contains("TILEWRIGHT_ASSETS"), "{message}");
+        assert_eq!(find(None).unwrap().canonicalize().unwrap(), shared.canonicalize().unwrap());
+        let message = find(Some(assets.clone())).unwrap_err().to_string();
+        let named = assets.display().to_string();
+        assert!(message.contains("TILEWRIGHT_ASSETS") && message.contains(&named), "{message}");
+        assert_eq!(find(Some(assets.clone())).unwrap_err().to_string(), message);
+        let tiny = model(assets.join("tiny"));
+        assert_eq!(find(Some(assets)).unwrap(), tiny);
     }
 }

@@ -1,21 +1,21 @@
 //! Messages to a prompt, through the chat template that comes with a model.
 //!
 //! Templates are Jinja as transformers renders it: blocks trimmed, `tojson` as Python's `json.dumps`, `raise_exception`,
-//! `strftime_now`, Python's string and dictionary methods. The rule: the model's own template is used wherever it renders;
-//! where it is missing or uses what this engine lacks, the built-in ChatML does it and a note says so; where the template
-//! itself refuses the messages, that is an error. Absent: images and other contents than text.
+//! `strftime_now`, Python's string and dictionary methods. The rule: where the model has a template, it is that one
+//! which renders, or an error; where it has none, the built-in ChatML does it and a note says so. Absent: images and other contents than text.
 //! Reference: transformers `chat_template_utils.py`.
 
 mod clock;
 mod json;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, ErrorKind, Value as Jinja};
 use serde_json::{Map, Value};
 
-use crate::error::{ModelError, read_json, read_text};
+use crate::error::ModelError;
+use crate::files::{self, read_json, read_text};
 use crate::tokenizer::token_text;
 
 /// The template of the bundled model: ChatML with tools, in Qwen2.5's manner.
@@ -54,7 +54,7 @@ impl Message {
 pub struct Prompt {
     /// The text to encode.
     pub text: String,
-    /// Why the built-in template made it, if it did.
+    /// That the model has no template and the built-in one made it, if so.
     pub note: Option<String>,
 }
 
@@ -67,6 +67,8 @@ pub struct ChatTemplate {
     /// `bos_token` and its like, which templates may print.
     special_tokens: Vec<(String, String)>,
     missing: Option<String>,
+    /// The file that holds it.
+    path: PathBuf,
 }
 
 impl ChatTemplate {
@@ -76,19 +78,19 @@ impl ChatTemplate {
     /// When a file is there but cannot be read as text or JSON.
     pub fn open(dir: &Path) -> Result<Self, ModelError> {
         let config_path = dir.join("tokenizer_config.json");
-        let config = if config_path.exists() { read_json(&config_path)? } else { Value::Null };
+        let config = if files::exists(&config_path) { read_json(&config_path)? } else { Value::Null };
         let own_file = dir.join("chat_template.jinja");
         let named = |name: &str| {
             let all = config["chat_template"].as_array()?;
             let found = all.iter().find(|t| t["name"] == name)?;
             Some(found["template"].as_str()?.to_string())
         };
-        let (plain, with_tools) = if own_file.exists() {
-            (Some(read_text(&own_file)?), None)
+        let (plain, with_tools, path) = if files::exists(&own_file) {
+            (Some(read_text(&own_file)?), None, own_file)
         } else if let Some(template) = config["chat_template"].as_str() {
-            (Some(template.to_string()), None)
+            (Some(template.to_string()), None, config_path)
         } else {
-            (named("default"), named("tool_use"))
+            (named("default"), named("tool_use"), config_path)
         };
         let special_tokens = ["bos_token", "eos_token", "pad_token", "unk_token"];
         let special_tokens = special_tokens.iter().filter_map(|n| Some((n.to_string(), token_text(&config[*n])?)));
@@ -101,6 +103,7 @@ impl ChatTemplate {
             with_tools,
             special_tokens: special_tokens.collect(),
             missing,
+            path,
         })
     }
 
@@ -108,8 +111,7 @@ impl ChatTemplate {
     /// the assistant's answer begins.
     ///
     /// # Errors
-    /// When there is no message, when the template itself refuses the messages, or when not even the built-in template
-    /// renders them.
+    /// When there is no message, when the template itself refuses the messages, or when it does not render.
     pub fn render(
         &self,
         messages: &[Message],
@@ -128,12 +130,7 @@ impl ChatTemplate {
             Ok(text) => Ok(Prompt { text, note: self.missing.clone() }),
             Err(error) => match raised(&error) {
                 Some(reason) => Err(ModelError::Chat { reason: format!("the model's template says: {reason}") }),
-                None => {
-                    let text = render(BUILT_IN, &context).map_err(|e| ModelError::Chat { reason: e.to_string() })?;
-                    let note =
-                        format!("the model's chat template does not render ({error}); using the built-in ChatML");
-                    Ok(Prompt { text, note: Some(note) })
-                }
+                None => Err(ModelError::ChatTemplate { path: self.path.clone(), reason: error.to_string() }),
             },
         }
     }

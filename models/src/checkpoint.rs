@@ -10,14 +10,16 @@ mod file;
 mod layout;
 mod stacked;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::config::Config;
-use crate::error::{ModelError, read_json};
+use crate::error::ModelError;
+use crate::files::{self, read_json};
 pub use convert::Dtype;
 use file::{Entry, WeightsFile};
+use layout::layer_of;
 pub use layout::{EMBEDDING, FINAL_NORM, HEAD, TensorSpec, expected_tensors, layer_tensor};
 pub use stacked::Stacked;
 
@@ -76,6 +78,8 @@ pub struct TensorView<'a> {
     pub bytes: &'a [u8],
 }
 
+/// Older checkpoints store RoPE's frequencies, which follow from the configuration.
+const ROTARY: &str = "rotary_emb.inv_freq";
 const SINGLE: &str = "model.safetensors";
 const INDEX: &str = "model.safetensors.index.json";
 
@@ -88,7 +92,7 @@ impl Checkpoint {
     pub fn open(dir: &Path, config: &Config) -> Result<Self, ModelError> {
         let single = dir.join(SINGLE);
         let index = dir.join(INDEX);
-        let (files, places, listing) = if single.exists() {
+        let (files, places, listing) = if files::exists(&single) {
             let file = WeightsFile::open(&single)?;
             let places = file.tensors.keys().map(|name| (name.clone(), 0)).collect();
             (vec![file], places, single)
@@ -101,6 +105,7 @@ impl Checkpoint {
         let mut checkpoint = Self { files, places, tied: false, notes: Vec::new() };
         checkpoint.refuse_quantised()?;
         checkpoint.check_tensors(config, &listing)?;
+        checkpoint.check_strangers(config, &listing)?;
         checkpoint.settle_head(config, &listing)?;
         Ok(checkpoint)
     }
@@ -162,6 +167,30 @@ impl Checkpoint {
             if Dtype::from_name(&entry.dtype).is_none() {
                 return Err(ModelError::Dtype { path, tensor, found: entry.dtype.clone() });
             }
+        }
+        Ok(())
+    }
+
+    /// Layers beyond the configuration's are another model's; other tensors that it does not have are named.
+    fn check_strangers(&mut self, config: &Config, listing: &Path) -> Result<(), ModelError> {
+        let known: HashSet<String> = expected_tensors(&Config { tie_word_embeddings: false, ..config.clone() })
+            .into_iter()
+            .map(|spec| spec.name)
+            .collect();
+        let strange = |name: &&String| !known.contains(*name) && !name.ends_with(ROTARY);
+        let mut strangers: Vec<&String> = self.places.keys().filter(strange).collect();
+        strangers.sort_unstable();
+        let layers = config.num_hidden_layers;
+        let beyond = strangers.iter().filter_map(|name| Some((layer_of(name)?, name)));
+        if let Some((layer, tensor)) = beyond.filter(|(layer, _)| *layer >= layers).max_by_key(|(layer, _)| *layer) {
+            return Err(ModelError::ExtraLayer { path: listing.into(), layer, tensor: tensor.to_string(), layers });
+        }
+        if let Some(first) = strangers.first() {
+            self.notes.push(format!(
+                "{}: {} of its tensors are not Qwen2's and are not used, such as `{first}`",
+                listing.display(),
+                strangers.len()
+            ));
         }
         Ok(())
     }

@@ -1,7 +1,8 @@
 //! The command line: `generate`, `logits`, `bench`, `synth`, `shaders`, `doctor`.
 //!
 //! From arguments and a model folder it makes text on stdout and everything else on stderr, so that stdout can be piped. The rule:
-//! exit code 0 on success, 2 where the command line itself is wrong, 1 where anything else is, 130 after Ctrl-C; each error is
+//! exit code 0 on success, 2 where the command line is wrong, in itself or for this model or machine, 1 where anything else is, 130
+//! after Ctrl-C; each error is
 //! one message that names the file, tensor or flag, what was found and what was expected; colours and progress bars appear on
 //! a terminal only. Deliberately absent: a fallback. Whatever was asked for and is not there is an error.
 
@@ -16,11 +17,10 @@ mod model;
 mod names;
 mod output;
 mod shaders;
+mod slow;
 mod synth;
 
 use std::process::ExitCode;
-
-use clap::Parser;
 
 use args::{Args, Command};
 use error::CliError;
@@ -28,7 +28,7 @@ use error::CliError;
 /// Runs the command line of this process; the program's whole `main`.
 pub fn main() -> ExitCode {
     quiet_loader();
-    let args = Args::parse();
+    let args = Args::read();
     let done = match &args.command {
         Command::Generate(args) => generate::run(args),
         Command::Logits(args) => logits::run(args),

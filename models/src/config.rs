@@ -12,7 +12,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::error::{ModelError, read_json};
+use crate::error::ModelError;
+use crate::files::{self, read_json};
 use fields::Fields;
 pub use scaling::{Rope, RopeScaling};
 
@@ -80,12 +81,12 @@ impl Config {
     /// When the folder or `config.json` is missing or malformed, when the model is of another architecture or quantised,
     /// and when a number is impossible.
     pub fn open(dir: &Path) -> Result<Self, ModelError> {
-        if !dir.is_dir() {
-            let found = if dir.exists() { "it is not a folder" } else { "nothing is there" };
+        if !files::is_folder(dir) {
+            let found = if files::exists(dir) { "it is not a folder" } else { "nothing is there" };
             return Err(ModelError::NoFolder { path: dir.into(), found: found.into() });
         }
         let path = dir.join("config.json");
-        if !path.exists() {
+        if !files::exists(&path) {
             return Err(ModelError::NoFile {
                 folder: dir.into(),
                 file: "config.json".into(),
@@ -94,7 +95,7 @@ impl Config {
         }
         let mut config = Self::from_json(&read_json(&path)?, &path)?;
         let path = dir.join("generation_config.json");
-        if path.exists() {
+        if files::exists(&path) {
             config.read_generation(&read_json(&path)?, &path)?;
         }
         Ok(config)
@@ -137,7 +138,9 @@ impl Config {
             eos_token_ids: fields.ids("eos_token_id")?,
             generation: GenerationDefaults::default(),
         };
+        refuse_dtype(&fields)?;
         refuse_sliding_window(&fields, &config)?;
+        check_ids(&fields, &config.eos_token_ids, config.vocab_size)?;
         Ok(config)
     }
 
@@ -197,7 +200,9 @@ impl Config {
 
     fn read_generation(&mut self, value: &Value, path: &Path) -> Result<(), ModelError> {
         let fields = Fields::new(value, path)?;
-        for id in fields.ids("eos_token_id")? {
+        let ends = fields.ids("eos_token_id")?;
+        check_ids(&fields, &ends, self.vocab_size)?;
+        for id in ends {
             if !self.eos_token_ids.contains(&id) {
                 self.eos_token_ids.push(id);
             }
@@ -270,6 +275,26 @@ fn refuse_quantised(fields: &Fields) -> Result<(), ModelError> {
     };
     let method = quantisation["quant_method"].as_str().unwrap_or("quantization_config");
     Err(ModelError::Quantised { path: fields.path().into(), method: method.to_uppercase() })
+}
+
+/// Refuses a storage type that no weights are read in; the weights' own headers say which of the others it is.
+fn refuse_dtype(fields: &Fields) -> Result<(), ModelError> {
+    for name in ["torch_dtype", "dtype"] {
+        let found = fields.string(name)?;
+        let known = |t: &str| matches!(t.trim_start_matches("torch."), "bfloat16" | "float16" | "float32" | "auto");
+        if found.is_some_and(|t| !known(&t)) {
+            return Err(fields.wrong(name, "\"bfloat16\", \"float16\" or \"float32\""));
+        }
+    }
+    Ok(())
+}
+
+/// Holds the ids that end a text against the embedding.
+fn check_ids(fields: &Fields, ids: &[u32], vocab: usize) -> Result<(), ModelError> {
+    match ids.iter().any(|id| *id as usize >= vocab) {
+        true => Err(fields.wrong("eos_token_id", format!("ids under `vocab_size`, which is {vocab}"))),
+        false => Ok(()),
+    }
 }
 
 /// Refuses a sliding window that some layer uses and that is shorter than the context.

@@ -16,7 +16,7 @@ use std::ops::Range;
 use tilewright_codegen::target::Target;
 use tilewright_dsl::schedule::{Schedule, Storage};
 use tilewright_runtime::plan::Counters;
-use tilewright_runtime::{AdapterChoice, Device, Profile, Read, TargetSpec};
+use tilewright_runtime::{AdapterChoice, Compiling, Device, Profile, Read, TargetSpec};
 
 use crate::checkpoint::{EMBEDDING, HEAD, Stacked, WeightSource};
 use crate::config::Config;
@@ -141,6 +141,20 @@ impl fmt::Display for ProfileTable {
     }
 }
 
+/// What takes time while a model is loaded.
+#[derive(Clone, Copy, Debug)]
+pub enum Progress<'a> {
+    /// The driver is about to compile a shader.
+    Compiling(Compiling<'a>),
+    /// Bytes of weights that are on the device.
+    Weights {
+        /// So far.
+        done: u64,
+        /// In all.
+        total: u64,
+    },
+}
+
 /// A model on a device.
 pub struct Engine {
     plan: Plan,
@@ -160,6 +174,23 @@ impl Engine {
         options: &EngineOptions,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Engine, ModelError> {
+        Self::load_watched(config, weights, options, &mut |step| {
+            if let Progress::Weights { done, total } = step {
+                progress(done, total);
+            }
+        })
+    }
+
+    /// The same; `progress` hears of shaders too.
+    ///
+    /// # Errors
+    /// As [`Engine::load`].
+    pub fn load_watched(
+        config: &Config,
+        weights: &dyn WeightSource,
+        options: &EngineOptions,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Engine, ModelError> {
         let device = match options.backend {
             Backend::Wgpu => Some(Device::open(&options.adapter, options.target.as_ref())?),
             Backend::Interp => None,
@@ -169,7 +200,7 @@ impl Engine {
             None => interpreted(options)?,
         };
         let (mut plan, mut notes) = Plan::choose(config, weights.head(), &target, options, true)?;
-        let mut machine = Machine::new(device.as_ref(), &plan, options.profile)?;
+        let mut machine = Machine::new(device.as_ref(), &plan, options.profile, progress)?;
         let filled = fill(&mut machine, &plan, config, weights, progress);
         match filled {
             Err(error @ ModelError::HalfOverflow { .. })
@@ -181,7 +212,7 @@ impl Engine {
                 let (again, more) = Plan::choose(config, weights.head(), &target, options, false)?;
                 notes.extend(more);
                 plan = again;
-                machine = Machine::new(device.as_ref(), &plan, options.profile)?;
+                machine = Machine::new(device.as_ref(), &plan, options.profile, progress)?;
                 fill(&mut machine, &plan, config, weights, progress)?;
             }
             other => other?,
@@ -348,7 +379,7 @@ fn fill(
     plan: &Plan,
     config: &Config,
     weights: &dyn WeightSource,
-    progress: &mut dyn FnMut(u64, u64),
+    progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<(), ModelError> {
     machine.fill(&mut |sink| {
         let context = plan.context as usize;
@@ -359,7 +390,9 @@ fn fill(
                 sink(placed.buffers[0], first as u64 * placed.layout.row_bytes(), bytemuck::cast_slice(&words))?;
             }
         }
-        upload::weights(&Stacked(weights), &plan.weights, sink, progress)
+        upload::weights(&Stacked(weights), &plan.weights, sink, &mut |done, total| {
+            progress(Progress::Weights { done, total })
+        })
     })
 }
 

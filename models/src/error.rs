@@ -5,6 +5,8 @@
 
 use std::path::PathBuf;
 
+use tilewright_runtime::Size;
+
 /// Everything that can go wrong between a model folder and the numbers that the kernels are fed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -110,7 +112,8 @@ pub enum ModelError {
 
     /// A weights file is shorter or longer than its header says.
     #[error(
-        "{path}: the file has {found} bytes, but its header describes {expected}; the download is broken: download the file again"
+        "{path}: the file has {found} bytes, but its header describes {expected}; {}: download the file again",
+        if found < expected { "the download is broken" } else { "the last bytes belong to no tensor, so the header is damaged or edited" }
     )]
     Length {
         /// The weights file.
@@ -171,6 +174,22 @@ pub enum ModelError {
         help: String,
     },
 
+    /// The files hold more layers than the configuration asks for.
+    #[error(
+        "{path}: holds tensors of layer {layer} such as `{tensor}`, but config.json says `num_hidden_layers`: {layers} (0 to {}); are \
+         weights and config.json of the same model?", layers - 1
+    )]
+    ExtraLayer {
+        /// The weights file, or the index.
+        path: PathBuf,
+        /// The last layer in the files.
+        layer: usize,
+        /// A tensor of it.
+        tensor: String,
+        /// Layers of the configuration.
+        layers: usize,
+    },
+
     /// A tensor's shape is not what the configuration implies.
     #[error(
         "{path}: tensor `{tensor}` has shape {found:?}; expected {expected:?} for this config.json; are weights and config.json of the same model?"
@@ -227,6 +246,17 @@ pub enum ModelError {
     #[error("cannot make a prompt of the messages: {reason}")]
     Chat {
         /// The template's complaint.
+        reason: String,
+    },
+
+    /// The model's own chat template cannot be rendered.
+    #[error(
+        "{path}: the chat template does not render: {reason}; mend it, or give the whole prompt as text without --chat"
+    )]
+    ChatTemplate {
+        /// The file that holds the template.
+        path: PathBuf,
+        /// The template engine's complaint.
         reason: String,
     },
 
@@ -414,26 +444,31 @@ pub enum ModelError {
         known: String,
     },
 
-    /// The bundled model cannot be found.
+    /// The bundled model is not where the environment says.
     #[error(
-        "the bundled model is not here: looked for config.json in {looked}; pass --model DIR, or set TILEWRIGHT_ASSETS to the folder that holds `tiny`"
+        "TILEWRIGHT_ASSETS is {assets}, where there is no tiny/config.json; expected the folder that holds `tiny`; unset it to take the model \
+         inside this program, or pass --model DIR"
     )]
     NoBundle {
-        /// The places that were tried.
-        looked: String,
+        /// The variable's value.
+        assets: PathBuf,
     },
-}
 
-/// Reads a small file of a model as text, with errors that name it.
-pub(crate) fn read_text(path: &std::path::Path) -> Result<String, ModelError> {
-    let bytes = std::fs::read(path).map_err(|source| ModelError::Read { path: path.into(), source })?;
-    String::from_utf8(bytes).map_err(|e| ModelError::Json {
-        path: path.into(),
-        reason: format!("byte {} is not UTF-8", e.utf8_error().valid_up_to()),
-    })
-}
+    /// A folder's disk is too small for what is to be written.
+    #[error("{path} has {} of free space, and {} are needed; choose another disk, or a smaller preset", Size(*available), Size(*needed))]
+    Space {
+        /// The folder.
+        path: PathBuf,
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes available.
+        available: u64,
+    },
 
-/// Reads a JSON file of a model, with errors that name it.
-pub(crate) fn read_json(path: &std::path::Path) -> Result<serde_json::Value, ModelError> {
-    serde_json::from_str(&read_text(path)?).map_err(|e| ModelError::Json { path: path.into(), reason: e.to_string() })
+    /// Whoever watches the progress asked for an end; nothing is left of what was begun.
+    #[error("stopped before {path} was complete; what was begun is removed")]
+    Stopped {
+        /// The folder.
+        path: PathBuf,
+    },
 }

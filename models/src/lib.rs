@@ -7,6 +7,7 @@ pub mod cli;
 pub mod config;
 pub mod engine;
 pub mod error;
+pub mod files;
 pub mod kernels;
 pub mod qwen2;
 pub mod rope;

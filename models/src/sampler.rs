@@ -66,7 +66,7 @@ impl SamplingParams {
         };
         let (t, p, r) = (self.temperature, self.top_p, self.repetition_penalty);
         check(t.is_finite() && t >= 0.0, "--temperature", t, "a number from 0 (0 takes the best token each time)")?;
-        check((0.0..=1.0).contains(&p), "--top-p", p, "a number from 0 to 1 (1 keeps every token)")?;
+        check(p > 0.0 && p <= 1.0, "--top-p", p, "a number over 0 and at most 1 (1 keeps every token)")?;
         check(r.is_finite() && r > 0.0, "--repetition-penalty", r, "a number over 0 (1 changes nothing)")
     }
 

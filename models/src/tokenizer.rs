@@ -14,7 +14,8 @@ use serde_json::Value;
 use tokenizers::DecoderWrapper;
 
 use crate::config::Config;
-use crate::error::{ModelError, read_json};
+use crate::error::ModelError;
+use crate::files::{self, read_json};
 use bytes::TokenBytes;
 
 /// A model's tokenizer and the ids that end a text.
@@ -32,7 +33,7 @@ impl Tokenizer {
     /// When `tokenizer.json` is missing, malformed, not byte-level, or has ids that the embedding does not.
     pub fn open(dir: &Path, config: &Config) -> Result<Self, ModelError> {
         let path = dir.join("tokenizer.json");
-        if !path.exists() {
+        if !files::exists(&path) {
             return Err(ModelError::NoFile {
                 folder: dir.into(),
                 file: "tokenizer.json".into(),
@@ -42,7 +43,7 @@ impl Tokenizer {
                         .into(),
             });
         }
-        let contents = std::fs::read(&path).map_err(|source| ModelError::Read { path: path.clone(), source })?;
+        let contents = files::read(&path)?;
         let wrong =
             |reason: String, help: &str| ModelError::Tokenizer { path: path.clone(), reason, help: help.into() };
         let mut inner = tokenizers::Tokenizer::from_bytes(contents)
@@ -163,7 +164,7 @@ impl TextStream<'_> {
 /// `eos_token` of `tokenizer_config.json`: a string, or an object with its `content`.
 fn end_token(dir: &Path) -> Result<Option<String>, ModelError> {
     let path = dir.join("tokenizer_config.json");
-    if !path.exists() {
+    if !files::exists(&path) {
         return Ok(None);
     }
     let token = token_text(&read_json(&path)?["eos_token"]);

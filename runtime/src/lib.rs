@@ -28,5 +28,6 @@ pub use error::{GraphFault, RuntimeError};
 pub use executor::{Executor, Pending};
 pub use graph::{BufferDecl, BufferId, Graph, Op, Params, Read, Role, ScalarSource, Submission};
 pub use measure::{copy_bandwidth, empty_dispatch};
+pub use pipeline::Compiling;
 pub use profile::{Profile, ProfileRow};
 pub use target::TargetSpec;

@@ -24,14 +24,16 @@ pub fn copy_bandwidth(device: &Device) -> Result<f64, RuntimeError> {
     let wished = if device.adapter().kind == AdapterKind::Software { 64 << 20 } else { 512 << 20 };
     let target = device.target();
     let bytes = target.max_binding_bytes.min(target.max_buffer_bytes).min(wished);
-    let workgroups = (bytes / 4 / u64::from(probe::COPIED)).min(u64::from(target.max_workgroups)) as u32;
-    let bytes = u64::from(workgroups) * u64::from(probe::COPIED) * 4;
+    let invocations = target.max_invocations.min(256);
+    let copied = u64::from(probe::COPIED * invocations);
+    let workgroups = (bytes / 4 / copied).min(u64::from(target.max_workgroups)) as u32;
+    let bytes = u64::from(workgroups) * copied * 4;
     let decl = |name: &str| BufferDecl { name: name.into(), bytes, role: Role::Scratch };
     let decls = vec![decl("copy from"), decl("copy to")];
     let op = Op {
         label: "copy".into(),
         group: 0,
-        program: Arc::new(probe::copy_program(workgroups)),
+        program: Arc::new(probe::copy_program(workgroups, invocations)),
         bindings: vec![vec![BufferId(0)], vec![BufferId(1)]],
         scalars: Vec::new(),
         reads: None,

@@ -3,9 +3,11 @@
 //! Layouts are explicit and follow the order of [`LoopIr::buffers`]: read-only storage, read-write storage, then the uniform
 //! block, dense from 0 in group 0. Workgroup memory is not zeroed: generated code writes before it reads.
 
+use crate::adapter::AdapterKind;
 use crate::device::Device;
 use crate::error::RuntimeError;
-use std::collections::HashMap;
+use crate::graph::Graph;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use tilewright_codegen::loops::{Access, LoopIr};
 
@@ -13,6 +15,73 @@ use tilewright_codegen::loops::{Access, LoopIr};
 pub(crate) struct Pipeline {
     pub(crate) pipeline: wgpu::ComputePipeline,
     pub(crate) layout: wgpu::BindGroupLayout,
+}
+
+/// A shader that the driver is about to compile, which may take it tens of seconds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Compiling<'a> {
+    /// The kernel.
+    pub kernel: &'a str,
+    /// The schedule.
+    pub schedule: &'a str,
+    /// Which of `count`, from 1.
+    pub number: usize,
+    /// Shaders to be compiled in all.
+    pub count: usize,
+}
+
+impl Device {
+    /// Compiles the shaders of `graphs` which this device has not compiled yet, each text once; `progress` hears of each before it
+    /// begins. An [`Executor`](crate::Executor) of these graphs then finds all of them ready.
+    ///
+    /// # Errors
+    /// [`RuntimeError::Graph`], [`RuntimeError::Shader`], device loss.
+    pub fn compile(&self, graphs: &[Graph], progress: &mut dyn FnMut(Compiling<'_>)) -> Result<(), RuntimeError> {
+        graphs.iter().try_for_each(|graph| graph.check(self.target()))?;
+        let mut seen = HashSet::new();
+        let ops = graphs.iter().flat_map(|graph| &graph.ops);
+        let shaders = ops.flat_map(|op| op.program.shaders.iter().map(|shader| (&op.program, shader)));
+        let new = |wgsl: &str| !self.pipelines().has(wgsl);
+        let wanted: Vec<_> = shaders.filter(|(_, s)| new(&s.wgsl) && seen.insert(&s.wgsl)).collect();
+        for (i, (program, shader)) in wanted.iter().enumerate() {
+            let owner = Owner { kernel: &program.kernel, schedule: &program.schedule };
+            progress(Compiling { kernel: owner.kernel, schedule: owner.schedule, number: i + 1, count: wanted.len() });
+            let pipeline = self.pipelines().get(self, owner, &shader.loops, &shader.wgsl)?;
+            if self.adapter().kind == AdapterKind::Software {
+                self.warm(owner, &pipeline, bindings(&shader.loops).count())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs no workgroup of a pipeline, on buffers of its own: software adapters leave the slow part of compiling to the first dispatch.
+    fn warm(&self, owner: Owner<'_>, pipeline: &Pipeline, bindings: usize) -> Result<(), RuntimeError> {
+        /// At least what a block of parameters has.
+        const BYTES: u64 = 1024;
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::UNIFORM;
+        let commands = self.scoped(|| {
+            let descriptor = wgpu::BufferDescriptor { label: None, size: BYTES, usage, mapped_at_creation: false };
+            let buffers: Vec<_> = (0..bindings).map(|_| self.wgpu().create_buffer(&descriptor)).collect();
+            let bound = buffers.iter().zip(0..);
+            let entries: Vec<_> =
+                bound.map(|(b, binding)| wgpu::BindGroupEntry { binding, resource: b.as_entire_binding() }).collect();
+            let bind_group = self.wgpu().create_bind_group(&wgpu::BindGroupDescriptor {
+                label: None,
+                layout: &pipeline.layout,
+                entries: &entries,
+            });
+            let mut encoder = self.wgpu().create_command_encoder(&Default::default());
+            let mut pass = encoder.begin_compute_pass(&Default::default());
+            pass.set_pipeline(&pipeline.pipeline);
+            pass.set_bind_group(0, &bind_group, &[]);
+            pass.dispatch_workgroups(0, 1, 1);
+            drop(pass);
+            encoder.finish()
+        });
+        let commands = commands.map_err(|e| owner.refused(&e))?;
+        let submission = self.submit(owner.kernel, Some(commands));
+        self.wait_for(Some(submission))
+    }
 }
 
 /// Compiled shaders by their text.
@@ -28,7 +97,18 @@ pub(crate) struct Owner<'a> {
     pub(crate) schedule: &'a str,
 }
 
+impl Owner<'_> {
+    fn refused(&self, error: &wgpu::Error) -> RuntimeError {
+        let (kernel, schedule) = (self.kernel.to_string(), self.schedule.to_string());
+        RuntimeError::Shader { kernel, schedule, reason: error.to_string() }
+    }
+}
+
 impl Pipelines {
+    fn has(&self, wgsl: &str) -> bool {
+        self.made.lock().unwrap_or_else(PoisonError::into_inner).contains_key(wgsl)
+    }
+
     pub(crate) fn get(
         &self,
         device: &Device,
@@ -42,11 +122,7 @@ impl Pipelines {
         }
         device.check()?;
         let compiled = device.scoped(|| compile(device.wgpu(), owner.kernel, loops, wgsl));
-        let pipeline = Arc::new(compiled.map_err(|e| RuntimeError::Shader {
-            kernel: owner.kernel.to_string(),
-            schedule: owner.schedule.to_string(),
-            reason: e.to_string(),
-        })?);
+        let pipeline = Arc::new(compiled.map_err(|e| owner.refused(&e))?);
         made.insert(wgsl.to_string(), Arc::clone(&pipeline));
         Ok(pipeline)
     }

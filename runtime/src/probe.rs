@@ -20,7 +20,7 @@ use tilewright_dsl::ir::{Binary, Type};
 use tilewright_dsl::schedule::Storage;
 
 /// Workgroups that each probe dispatches.
-const WORKGROUPS: u32 = 4;
+pub(crate) const WORKGROUPS: u32 = 4;
 
 /// Numbers that each invocation writes: subgroup size, index in the subgroup, neighbour's local index.
 const FACTS: u32 = 3;
@@ -84,12 +84,13 @@ pub(crate) fn least_program() -> Program {
     one_output("least", 1, 1, loops("least", "one word", 1, Vec::new(), body))
 }
 
-/// Words that each workgroup of [`copy_program`] copies.
-pub(crate) const COPIED: u32 = 8 * 256;
+/// Words that each invocation of [`copy_program`] copies.
+pub(crate) const COPIED: u32 = 8;
 
-/// Copies `workgroups` times [`COPIED`] words from one buffer to another, neighbours by neighbours.
-pub(crate) fn copy_program(workgroups: u32) -> Program {
-    let words = workgroups * COPIED;
+/// Copies [`COPIED`] words an invocation from one buffer to another, neighbours by neighbours.
+pub(crate) fn copy_program(workgroups: u32, invocations: u32) -> Program {
+    let copied = COPIED * invocations;
+    let words = workgroups * copied;
     let buffer = |name: &str, access| Buffer {
         name: name.into(),
         access,
@@ -101,20 +102,20 @@ pub(crate) fn copy_program(workgroups: u32) -> Program {
     let (x, y) = (buffer("from", Access::Read), buffer("to", Access::ReadWrite));
     let first = Var(0);
     let boxed = |e: Expr| Box::new(e);
-    let scaled = Expr::Binary(Binary::Mul, boxed(Expr::Builtin(Builtin::WorkgroupX)), boxed(Expr::U32(COPIED)));
+    let scaled = Expr::Binary(Binary::Mul, boxed(Expr::Builtin(Builtin::WorkgroupX)), boxed(Expr::U32(copied)));
     let start = Expr::Binary(Binary::Add, boxed(scaled), boxed(Expr::Builtin(Builtin::LocalIndex)));
     let mut vars = vec![VarDecl { name: "first".into(), kind: Kind::Value(Ty { elem: Type::U32, width: 1 }) }];
     let mut body = vec![Stmt::Let(first, start)];
-    let at = |i: u32| Expr::Binary(Binary::Add, boxed(Expr::Var(first)), boxed(Expr::U32(i * 256)));
+    let at = |i: u32| Expr::Binary(Binary::Add, boxed(Expr::Var(first)), boxed(Expr::U32(i * invocations)));
     // All loads first, so that they are under way together.
-    for i in 0..COPIED / 256 {
+    for i in 0..COPIED {
         vars.push(VarDecl { name: "word".into(), kind: Kind::Value(Ty { elem: Type::U32, width: 1 }) });
         body.push(Stmt::Let(Var(1 + i), Expr::Load { buffer: 0, index: boxed(at(i)), width: 1 }));
     }
-    body.extend((0..COPIED / 256).map(|i| Stmt::Store(1, at(i), Expr::Var(Var(1 + i)))));
+    body.extend((0..COPIED).map(|i| Stmt::Store(1, at(i), Expr::Var(Var(1 + i)))));
     let head = vec!["copy: each invocation copies eight words".into()];
     let buffers = vec![x, y];
-    let loops = LoopIr { name: "copy".into(), head, workgroup: 256, buffers, vars, body, ..LoopIr::default() };
+    let loops = LoopIr { name: "copy".into(), head, workgroup: invocations, buffers, vars, body, ..LoopIr::default() };
     by_hand("copy", vec![layout("from", false, words), layout("to", true, words)], workgroups, loops)
 }
 

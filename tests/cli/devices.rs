@@ -12,7 +12,12 @@ fn without_driver(args: &[&str]) -> crate::run::Ran {
 
 #[test]
 fn an_adapter_that_is_not_there() {
-    run(&["generate", "--adapter", "no such card", "hi"]).fails(1, &["no such card", "0: "]);
+    for args in [&["generate", "hi"][..], &["bench"], &["logits", "--ids", "1", "--output", "/dev/null"]] {
+        run(&[args, &["--adapter", "no such card"]].concat()).fails(2, &["no such card", "0: "]);
+    }
+    let doctor = run(&["doctor", "--adapter", "-1"]);
+    assert_eq!(doctor.code, Some(2), "{}", doctor.stderr);
+    assert!(doctor.stderr.starts_with("error: no adapter matches `-1`"), "{}", doctor.stderr);
 }
 
 #[cfg(target_os = "linux")]
@@ -37,7 +42,27 @@ fn doctor_goes_on_without_an_adapter() {
     {
         assert!(ran.stdout.contains(part), "no {part:?} in: {}", ran.stdout);
     }
-    assert!(ran.stderr.contains("one check failed"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("one check failed") && ran.stderr.contains("\n  no GPU adapter"), "{}", ran.stderr);
+}
+
+/// The plan needs nothing but the configuration; what is wrong with the files is read last, and told again by the error.
+#[test]
+fn doctor_ends_with_what_is_wrong() {
+    let model = crate::run::small_model();
+    std::fs::remove_file(model.path().join("model.safetensors")).unwrap();
+    let ran = run(&["doctor", "--model", crate::run::path(model.path())]);
+    assert_eq!(ran.code, Some(1));
+    let order = ["\nplan on ", "\nfiles\n", "\n  wrong: "].map(|part| ran.stdout.find(part).expect(part));
+    assert!(order.is_sorted(), "{}", ran.stdout);
+    assert!(ran.stderr.starts_with("error: 2 checks failed; they are marked `wrong` above:\n"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("has no model.safetensors") && ran.stderr.contains("has no tokenizer.json"));
+    run_doctor_with_a_context_beyond_the_models(model.path());
+}
+
+fn run_doctor_with_a_context_beyond_the_models(model: &std::path::Path) {
+    let ran = run(&["doctor", "--model", crate::run::path(model), "--context", "513"]);
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    assert!(ran.stderr.contains("--context is 513; expected at most 512"), "{}", ran.stderr);
 }
 
 #[test]
@@ -59,6 +84,19 @@ fn a_context_that_does_not_fit() {
 
 #[test]
 fn a_target_larger_than_the_adapter() {
-    run(&["generate", "--target", "max_storage_buffers=1000000", "hi"])
-        .fails(1, &["max_storage_buffers = 1000000", "allows", "smaller device"]);
+    for backend in ["wgpu", "interp"] {
+        run(&["generate", "--backend", backend, "--target", "max_storage_buffers=1000001", "hi"])
+            .fails(2, &["max_storage_buffers = 1000001", "allows", "smaller device"]);
+    }
+}
+
+/// No device is as small as the least values, which must not fail before there is something to say about the model.
+#[test]
+fn the_least_targets_reach_the_model() {
+    for limit in ["max_invocations=1", "max_binding_bytes=16384", "max_storage_buffers=2", "max_workgroups=4"] {
+        let ran = run(&["doctor", "--target", limit]);
+        assert_eq!(ran.code, Some(0), "{limit}: {}", ran.stderr);
+        assert!(ran.stdout.contains("GB/s"), "{limit}: {}", ran.stdout);
+    }
+    run(&["generate", "--target", "max_storage_buffers=2", "hi"]).fails(1, &["3", "storage buffers", "2"]);
 }

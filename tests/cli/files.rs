@@ -138,6 +138,58 @@ fn no_tokenizer() {
 }
 
 #[test]
+fn layers_that_the_configuration_leaves_out() {
+    let model = small_model();
+    edit(&model.path().join("config.json"), |c| c["num_hidden_layers"] = json!(1));
+    generate(model.path())
+        .fails(1, &["model.safetensors", "tensors of layer 1", "`num_hidden_layers`: 1", "same model"]);
+}
+
+#[test]
+fn a_tensor_that_the_header_leaves_out() {
+    let model = small_model();
+    let file = model.path().join("model.safetensors");
+    let bytes = fs::read(&file).unwrap();
+    let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+    let mut header: serde_json::Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
+    header.as_object_mut().unwrap().remove("model.layers.1.mlp.up_proj.weight").unwrap();
+    let header = header.to_string();
+    let parts = [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &bytes[8 + length..]];
+    fs::write(&file, parts.concat()).unwrap();
+    // Nothing is said before it about the tokenizer, which is not there either.
+    let ran = generate(model.path());
+    assert!(ran.stderr.starts_with("error: "), "{}", ran.stderr);
+    ran.fails(1, &["model.safetensors", "belong to no tensor", "damaged or was edited"]);
+}
+
+#[test]
+fn a_configuration_that_no_weights_can_fit() {
+    for (field, value, expected) in
+        [("eos_token_id", json!(300), "`vocab_size`, which is 300"), ("torch_dtype", json!("int8"), "bfloat16")]
+    {
+        let model = small_model();
+        edit(&model.path().join("config.json"), |c| c[field] = value.clone());
+        generate(model.path()).fails(1, &["config.json", field, &value.to_string(), expected]);
+    }
+}
+
+#[test]
+fn a_chat_template_that_does_not_render() {
+    let model = copy(&bundled());
+    edit(&model.path().join("tokenizer_config.json"), |c| c["chat_template"] = json!("{% if %}"));
+    interpreted("generate", model.path(), &["--chat", "hello"])
+        .fails(1, &["tokenizer_config.json", "does not render", "without --chat"]);
+    interpreted("generate", model.path(), &["--max-tokens", "1", "hello"]).ok();
+}
+
+#[test]
+fn assets_that_are_not_where_the_environment_says() {
+    let mut command = crate::run::program(&["generate", "hi"]);
+    command.env("TILEWRIGHT_ASSETS", "/no/such/assets");
+    crate::run::ran(command.output().unwrap()).fails(1, &["TILEWRIGHT_ASSETS", "/no/such/assets", "unset it"]);
+}
+
+#[test]
 fn another_architecture() {
     let model = small_model();
     edit(&model.path().join("config.json"), |c| {
@@ -188,7 +240,21 @@ fn places_that_cannot_be_written() {
     let model = small_model();
     interpreted("logits", model.path(), &["--ids", "1", "--output", "/no/such/folder/x.safetensors"])
         .fails(1, &["cannot write /no/such/folder/x.safetensors", "because"]);
+    interpreted("logits", model.path(), &["--ids", "1", "--output", path(model.path())])
+        .fails(1, &["cannot write", "it is a folder"]);
     run(&["synth", "--preset", "tiny-test", path(model.path())]).fails(1, &[path(model.path()), "not an empty folder"]);
+}
+
+#[test]
+fn a_file_that_is_there_is_overwritten_only_by_force() {
+    let model = small_model();
+    let file = model.path().join("notes.txt");
+    fs::write(&file, "mine").unwrap();
+    let args = ["--ids", "1", "--output", path(&file)];
+    interpreted("logits", model.path(), &args).fails(1, &["--output", "notes.txt", "the file exists", "--force"]);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
+    interpreted("logits", model.path(), &[&args[..], &["--force"]].concat()).ok();
+    assert_eq!(crate::run::tensor(&file, "logits").0, [300]);
 }
 
 #[test]

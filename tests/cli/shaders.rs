@@ -22,6 +22,21 @@ fn every_kernel_and_schedule_that_is_listed_can_be_shown() {
 }
 
 #[test]
+fn the_list_says_what_a_schedule_has_to_know() {
+    let text = run(&["shaders", "list"]).ok();
+    let of = |kernel: &str| {
+        let (_, rest) = text.split_once(&format!("\n{kernel}  ")).expect(kernel);
+        rest.split("\n  ").take(6).collect::<Vec<_>>().join("\n")
+    };
+    let linear = of("linear");
+    assert!(linear.contains("\naxes t (run-time length), r, k (reduction)\n") && !linear.contains("lets"), "{linear}");
+    assert!(of("rmsnorm").contains("\nlets s, scale\n"), "{}", of("rmsnorm"));
+    let attention = of("attention");
+    assert!(attention.contains("(reduction, run-time length)"), "{attention}");
+    assert!(attention.contains("softmax.c (array of a monoid)"), "{attention}");
+}
+
+#[test]
 fn the_schedules_of_a_kernel_read_back_as_a_file() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("linear.txt");

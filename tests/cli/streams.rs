@@ -21,6 +21,60 @@ fn a_closed_pipe_ends_it_quietly() {
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
 }
 
+/// Presses Ctrl-C and waits for the end.
+#[cfg(unix)]
+fn interrupt(child: std::process::Child) -> crate::run::Ran {
+    let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(kill.expect("kill is there").success());
+    ran(child.wait_with_output().expect("the program ends"))
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_leaves_no_half_a_model() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("half");
+    let args = ["synth", "--preset", "qwen2.5-0.5b", crate::run::path(&out)];
+    let child = program(&args).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the program starts");
+    while !out.join("model.safetensors.unfinished").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let ran = interrupt(child);
+    assert_eq!(ran.code, Some(130), "{}", ran.stderr);
+    let line = format!("note: interrupted; what was begun in {} is removed\n", out.display());
+    assert_eq!((ran.stderr, ran.stdout), (line, String::new()));
+    assert!(!out.exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_keeps_the_tiers_that_are_measured() {
+    let model = crate::run::small_model();
+    let report = model.path().join("report.md");
+    let fixed = ["bench", "--backend", "interp", "--prompt-tokens", "1", "--generate", "32", "--runs", "1", "--json"];
+    let args =
+        [&fixed[..], &["--model", crate::run::path(model.path()), "--report", crate::run::path(&report)]].concat();
+    // Later and later, until at least one tier is complete and not all are.
+    let mut delay = std::time::Duration::from_millis(100);
+    loop {
+        let child = program(&args).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the program starts");
+        std::thread::sleep(delay);
+        let ran = interrupt(child);
+        if !ran.stdout.is_empty() {
+            assert_eq!(ran.code, Some(130), "{}", ran.stderr);
+            let out: serde_json::Value = serde_json::from_str(&ran.stdout).expect("one object");
+            let rows = out["tiers"].as_array().unwrap().len();
+            assert!((1..7).contains(&rows), "{rows} rows");
+            assert_eq!(out["interrupted"], true);
+            let what = format!("interrupted after {rows} of 7 tiers on a prompt of 1 tokens, and no report is written");
+            assert_eq!(ran.stderr, format!("note: {what}\n"));
+            assert!(!report.exists());
+            return;
+        }
+        delay = delay.mul_f64(1.5);
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn the_first_ctrl_c_keeps_the_text() {

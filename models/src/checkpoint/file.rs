@@ -6,20 +6,19 @@
 //! Format: <https://github.com/huggingface/safetensors#format>.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use memmap2::Mmap;
 use safetensors::{SafeTensorError, SafeTensors, tensor::Metadata};
 
 use crate::error::ModelError;
+use crate::files::Bytes;
 
 /// A mapped file and where its tensors lie.
 #[derive(Debug)]
 pub(super) struct WeightsFile {
     pub(super) path: PathBuf,
-    map: Mmap,
+    map: Bytes,
     pub(super) tensors: HashMap<String, Entry>,
 }
 
@@ -37,14 +36,10 @@ const LENGTH_BYTES: usize = 8;
 impl WeightsFile {
     /// Maps the file and checks its header.
     pub(super) fn open(path: &Path) -> Result<Self, ModelError> {
-        let read = |source| ModelError::Read { path: path.into(), source };
-        let file = File::open(path).map_err(read)?;
-        if file.metadata().map_err(read)?.len() < LENGTH_BYTES as u64 {
+        let map = Bytes::open(path)?;
+        if map.len() < LENGTH_BYTES {
             return Err(header(path, "it is shorter than 8 bytes"));
         }
-        // SAFETY: the map is only read. As with every mapped file, another process that truncates it meanwhile can end
-        // this one; nothing here can rule that out.
-        let map = unsafe { Mmap::map(&file) }.map_err(read)?;
         let (header_length, metadata) = read_header(path, &map)?;
         let data_start = LENGTH_BYTES + header_length;
         let tensors = metadata
@@ -80,22 +75,51 @@ fn read_header(path: &Path, map: &[u8]) -> Result<(usize, Metadata), ModelError>
     if length > available {
         return Err(ModelError::HeaderTooLong { path: path.into(), header: length, file: map.len() as u64 });
     }
+    let text = &map[LENGTH_BYTES..LENGTH_BYTES + length as usize];
     SafeTensors::read_metadata(map).map_err(|error| match error {
         SafeTensorError::MetadataIncompleteBuffer => {
-            let text = &map[LENGTH_BYTES..LENGTH_BYTES + length as usize];
-            let expected = LENGTH_BYTES as u64 + length + described_length(text);
+            let described = described(text).into_iter().map(|(_, end, _)| end).max().unwrap_or(0);
+            let expected = LENGTH_BYTES as u64 + length + described;
             ModelError::Length { path: path.into(), found: map.len() as u64, expected }
         }
+        SafeTensorError::InvalidOffset(name) => header(path, misplaced(text, &name)),
         SafeTensorError::TensorInvalidInfo => header(path, "a tensor's shape, type and offsets disagree"),
         other => header(path, other.to_string()),
     })
 }
 
-/// The end of the last tensor that a header describes.
-fn described_length(text: &[u8]) -> u64 {
+/// First byte, end and name of the tensors that a header describes, in the order of their bytes.
+fn described(text: &[u8]) -> Vec<(u64, u64, String)> {
     let header: serde_json::Value = serde_json::from_slice(text).unwrap_or_default();
     let tensors = header.as_object().into_iter().flatten();
-    tensors.filter_map(|(_, tensor)| tensor["data_offsets"][1].as_u64()).max().unwrap_or(0)
+    let place = |(name, tensor): (&String, &serde_json::Value)| {
+        let at = |i: usize| tensor["data_offsets"][i].as_u64();
+        Some((at(0)?, at(1)?, name.clone()))
+    };
+    let mut all: Vec<_> = tensors.filter_map(place).collect();
+    all.sort_unstable();
+    all
+}
+
+/// Why the tensors do not lie one after the other. The tensor `name` is where it was noticed, which need not be the cause.
+fn misplaced(text: &[u8], name: &str) -> String {
+    let mut end = 0;
+    let mut last = String::new();
+    for (start, stop, tensor) in described(text) {
+        if stop < start {
+            return format!("tensor `{tensor}` ends before it begins, at byte {stop} and {start} of the data");
+        }
+        if start > end {
+            return format!(
+                "bytes {end}..{start} of the data, before tensor `{tensor}`, belong to no tensor; the header is damaged or was edited"
+            );
+        }
+        if start < end {
+            return format!("tensors `{last}` and `{tensor}` share bytes {start}..{} of the data", end.min(stop));
+        }
+        (end, last) = (stop, tensor);
+    }
+    format!("the offsets of tensor `{name}` are impossible")
 }
 
 fn header(path: &Path, reason: impl Into<String>) -> ModelError {

@@ -33,6 +33,11 @@ pub fn layer_tensor(layer: usize, part: &str) -> String {
     format!("model.layers.{layer}.{part}")
 }
 
+/// The layer that a tensor belongs to by its name.
+pub(super) fn layer_of(name: &str) -> Option<usize> {
+    name.strip_prefix("model.layers.")?.split('.').next()?.parse().ok()
+}
+
 /// Every tensor of the model. The head is listed when `config.tie_word_embeddings` is false.
 pub fn expected_tensors(config: &Config) -> Vec<TensorSpec> {
     let (h, f) = (config.hidden_size, config.intermediate_size);

@@ -3,6 +3,7 @@
 //! The rule: whatever can be judged without a file or a device is judged here, so that it ends with exit code 2 before
 //! anything is opened. Absent: defaults that a model's own files set.
 
+mod read;
 mod values;
 
 use std::ffi::OsString;
@@ -15,7 +16,7 @@ use crate::checkpoint::Dtype;
 use crate::engine::{Backend, TierChoice};
 use crate::synth::PRESETS;
 pub use values::{Ids, ShapeArg, TierList};
-use values::{adapter, ids, shape, target, tier, tier_list};
+use values::{adapter, count, ids, number, seed, several, shape, size, target, tier, tier_list};
 
 const OVERVIEW: &str = "\
 Examples:
@@ -30,7 +31,9 @@ Examples:
   See which GPU is used, and what it can do:
     tilewright doctor
 
-Exit codes: 0 done, 1 failed, 2 the command line is wrong, 130 interrupted.";
+Exit codes: 0 done; 1 failed: a file, a device, a schedule; 2 the command line is wrong:
+a flag, or a value that this model or this machine does not have (an id, a context, an
+adapter, a limit of --target); 130 interrupted.";
 
 /// Runs Qwen2.5 on GPU kernels that this program's own compiler generates.
 #[derive(Debug, Parser)]
@@ -76,7 +79,7 @@ pub struct DeviceArgs {
     pub adapter: Option<AdapterChoice>,
 
     /// Play a smaller device: `webgpu` (the least that every WebGPU device has), `key=value,...` such as
-    /// `max_binding_bytes=134217728,subgroups=off`, or a JSON file of those keys
+    /// `max_binding_bytes=134217728,subgroups=off`, or a JSON file of those keys; a wrong key lists them all
     #[arg(long, value_name = "LIMITS", value_parser = target)]
     pub target: Option<TargetSpec>,
 }
@@ -93,7 +96,7 @@ pub struct EngineArgs {
     pub schedules: Option<PathBuf>,
 
     /// Positions to make room for, prompt included [default: what the command needs, at most the model's own]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = count)]
     pub context: Option<u32>,
 
     /// The device.
@@ -105,7 +108,7 @@ pub struct EngineArgs {
 #[derive(Debug, clap::Args)]
 pub struct TierArgs {
     /// The optimisation tier, a number from 0, or `auto`: the best that this adapter allows
-    #[arg(long, value_name = "TIER", default_value = "auto", value_parser = tier, allow_negative_numbers = true)]
+    #[arg(long, value_name = "TIER", default_value = "auto", value_parser = tier)]
     pub tier: TierChoice,
 }
 
@@ -133,7 +136,7 @@ pub struct GenerateArgs {
     pub prompt: Option<OsString>,
 
     /// Token ids instead of text, separated by commas; works without a tokenizer
-    #[arg(long, value_name = "1,2,3", value_parser = ids)]
+    #[arg(long, value_name = "1,2,3", value_parser = ids, allow_hyphen_values = true)]
     pub ids: Option<Ids>,
 
     /// The model.
@@ -149,27 +152,27 @@ pub struct GenerateArgs {
     pub engine: EngineArgs,
 
     /// Stop after this many tokens
-    #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 128, value_parser = count)]
     pub max_tokens: u32,
 
     /// Divide the logits by this; 0 is greedy: the best token each time
-    #[arg(long, value_name = "T", allow_negative_numbers = true)]
+    #[arg(long, value_name = "T", value_parser = number)]
     pub temperature: Option<f32>,
 
     /// Sample from this many of the best tokens; 0 for all
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", value_parser = size)]
     pub top_k: Option<usize>,
 
-    /// Sample from the best tokens that together have this probability; 1 for all
-    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    /// Sample from the best tokens that together have this probability, over 0; 1 for all
+    #[arg(long, value_name = "P", value_parser = number)]
     pub top_p: Option<f32>,
 
     /// Make tokens that were there already less likely; 1 changes nothing
-    #[arg(long, value_name = "R", allow_negative_numbers = true)]
+    #[arg(long, value_name = "R", value_parser = number)]
     pub repetition_penalty: Option<f32>,
 
     /// Of the same seed, model and settings comes the same text [default: random; --verbose and --json tell it]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = seed)]
     pub seed: Option<u64>,
 
     /// Put the prompt into the model's chat template, as the user's message
@@ -181,7 +184,8 @@ pub struct GenerateArgs {
     pub system: Option<String>,
 
     /// Print one JSON object at the end instead of text: prompt_ids, token_ids (with the one that ended the text), text,
-    /// finish_reason (eos, length, context; interrupted after Ctrl-C), seed, tier, adapter, speeds and costs
+    /// finish_reason (eos, length, context; interrupted after Ctrl-C), seed, tier, adapter, speeds (null where nothing was
+    /// measured: the first token belongs to the prompt, so --max-tokens 1 decodes none) and costs
     #[arg(long)]
     pub json: bool,
 
@@ -206,7 +210,7 @@ No tokenizer is needed.";
 #[command(after_help = LOGITS)]
 pub struct LogitsArgs {
     /// Token ids, separated by commas
-    #[arg(long, value_name = "1,2,3", value_parser = ids)]
+    #[arg(long, value_name = "1,2,3", value_parser = ids, allow_hyphen_values = true)]
     pub ids: Ids,
 
     /// The file to write
@@ -216,6 +220,10 @@ pub struct LogitsArgs {
     /// The logits of every position, not only of the last
     #[arg(long)]
     pub all: bool,
+
+    /// Overwrite the file
+    #[arg(long)]
+    pub force: bool,
 
     /// The model.
     #[command(flatten)]
@@ -246,7 +254,7 @@ Examples:
 Always greedy, on token ids that depend on nothing but their number. Each tier warms up
 once, then runs --runs times; speeds are tokens a second: the median, and the least and
 the most. Each tier's tokens are held against tier 0's: they may differ only where the
-logits are closer than rounding can tell.";
+logits are closer than rounding can tell. Ctrl-C prints the tiers measured so far.";
 
 /// `bench`.
 #[derive(Debug, clap::Args)]
@@ -257,19 +265,19 @@ pub struct BenchArgs {
     pub model: ModelArgs,
 
     /// Tokens of the prompt
-    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = count)]
     pub prompt_tokens: u32,
 
     /// Tokens to generate
-    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(2..))]
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = several)]
     pub generate: u32,
 
     /// The tiers: a number, a list such as `0,3,6`, a range such as `0..6` with both ends, or `all`
-    #[arg(long, value_name = "LIST", default_value = "all", value_parser = tier_list)]
+    #[arg(long, value_name = "LIST", default_value = "all", value_parser = tier_list, allow_hyphen_values = true)]
     pub tiers: TierList,
 
     /// Measured runs of each tier, after one to warm up
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = count)]
     pub runs: u32,
 
     /// Print one JSON object
@@ -286,7 +294,7 @@ pub struct BenchArgs {
     pub report: Option<PathBuf>,
 
     /// The report's long prompt [default: what the context leaves beside --generate, at most 1024]
-    #[arg(long, value_name = "N", requires = "report", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", requires = "report", value_parser = count)]
     pub long_prompt_tokens: Option<u32>,
 
     /// Overwrite the report
@@ -314,7 +322,7 @@ pub struct SynthArgs {
     pub dtype: DtypeArg,
 
     /// Chooses the weights
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = seed)]
     pub seed: u64,
 
     /// A new or empty folder
@@ -325,14 +333,15 @@ pub struct SynthArgs {
 /// `shaders`.
 #[derive(Debug, Subcommand)]
 pub enum ShadersCommand {
-    /// Every kernel with its extents, axes, tensors and schedules; of one kernel, its schedules' text
+    /// Every kernel with its axes, named values, tensors, extents and schedules; of one kernel, its schedules' text
     List {
         /// The kernel whose schedules are printed, as a file for --schedules would have them
         #[arg(value_name = "KERNEL")]
         kernel: Option<String>,
     },
     /// The text that a kernel becomes by a schedule
-    #[command(after_help = "Examples:\n  tilewright shaders show linear\n  tilewright shaders show linear --schedule \
+    #[command(after_help = "Whatever the adapter here, the text is for the least WebGPU device (256 invocations, \
+        16 KiB of\nworkgroup memory, 128 MiB a binding, 8 storage buffers) with subgroups of 4 to 128.\n\nExamples:\n  tilewright shaders show linear\n  tilewright shaders show linear --schedule \
         coalesced --shape r=4864,k=896 --target loops\n  tilewright shaders show linear --schedules mine.txt --schedule mine")]
     Show(ShowArgs),
 }
@@ -373,7 +382,7 @@ pub struct DoctorArgs {
     pub model: Option<PathBuf>,
 
     /// Positions to make room for [default: the model's own]
-    #[arg(long, value_name = "N", requires = "model", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", requires = "model", value_parser = count)]
     pub context: Option<u32>,
 
     /// The device.
@@ -429,15 +438,4 @@ pub enum TextArg {
     WgslWeb,
     /// The loop IR that every text is printed from
     Loops,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use clap::CommandFactory;
-
-    #[test]
-    fn the_definition_is_sound() {
-        Args::command().debug_assert();
-    }
 }

@@ -2,19 +2,18 @@
 //!
 //! From token ids that depend on nothing but their number it makes a row a tier: speeds with their spread, what a token costs,
 //! and whether the tokens are tier 0's. The rule: always greedy; a warm-up, then medians; tiers whose tokens break the token rule
-//! make the command fail. Absent: a choice of the best tier, which `auto` makes from limits and not from a clock.
+//! make the command fail; after Ctrl-C the
+//! rows that are complete are printed. Absent: a choice of the best tier, which `auto` makes from limits and not from a clock.
 
 mod measure;
 mod report;
 mod rule;
 mod table;
 
-use std::io::Write;
-
 use super::args::{BackendArg, BenchArgs};
 use super::error::CliError;
-use super::model::Folder;
-use super::output;
+use super::model::{self, Folder};
+use super::{interrupt, output};
 use measure::{Bench, Device, Row};
 use rule::Verdict;
 
@@ -23,11 +22,9 @@ const LONG: usize = 1024;
 
 /// Runs the command.
 pub fn run(args: &BenchArgs) -> Result<(), CliError> {
+    model::check_flags(&args.engine)?;
     if let Some(path) = &args.report {
-        if path.exists() && !args.force {
-            return Err(CliError::Exists { flag: "--report", path: path.clone() });
-        }
-        output::check_parent(path)?;
+        output::check_place("--report", path, args.force)?;
     }
     let folder = Folder::open(&args.model)?;
     let (short, generate) = (args.prompt_tokens as usize, args.generate as usize);
@@ -40,7 +37,8 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
         BackendArg::Interp => None,
     };
 
-    let bench = Bench { folder: &folder, weights: &weights, args, prompt: short };
+    let watch = interrupt::watch();
+    let bench = Bench { folder: &folder, weights: &weights, args, prompt: short, watch: &watch };
     let rows = bench.run(device.as_ref())?;
     let text = if args.json {
         format!("{:#}\n", table::json(&bench, device.as_ref(), &rows))
@@ -49,15 +47,19 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     } else {
         table::plain(&rows)
     };
-    output::out(&text)?;
+    if !rows.is_empty() {
+        output::out(&text)?;
+    }
+    bench.check_interrupted(&rows)?;
 
     if let Some(path) = &args.report {
         let long = args.long_prompt_tokens.map_or((room - generate).min(LONG).max(short), |n| n as usize);
         check(long)?;
         let far = Bench { prompt: long, ..bench };
         let far_rows = far.run(device.as_ref())?;
+        far.check_interrupted(&far_rows)?;
         let text = report::markdown([(&bench, &rows), (&far, &far_rows)], device.as_ref());
-        write_report(path, &text, args.force)?;
+        output::write_file(path, text.as_bytes(), args.force)?;
         output::line(&format!("wrote {}", path.display()));
         broken(&far_rows)?;
     }
@@ -74,12 +76,4 @@ fn broken(rows: &[Row]) -> Result<(), CliError> {
         }
     }
     Ok(())
-}
-
-fn write_report(path: &std::path::Path, text: &str, force: bool) -> Result<(), CliError> {
-    let mut options = std::fs::File::options();
-    let options =
-        if force { options.write(true).create(true).truncate(true) } else { options.write(true).create_new(true) };
-    let write = || options.open(path)?.write_all(text.as_bytes());
-    write().map_err(|source| CliError::Write { path: path.into(), source })
 }

@@ -1,13 +1,14 @@
 //! `doctor`: what there is, and what would happen.
 //!
-//! The rule: every check is made, also after one that failed, and the exit code is 1 if any failed. Nothing is loaded and nothing is
+//! The rule: every check is made, also after one that failed, and the exit code is 1 if any failed. A command line that is wrong for
+//! this machine or model ends it at once. Nothing is loaded and nothing is
 //! changed. Absent: guesses; what a driver does not tell is not printed.
 
 use tilewright_codegen::target::Target;
 use tilewright_runtime::{self as runtime, AdapterKind, Device, Size};
 
 use super::args::{DoctorArgs, ModelArgs};
-use super::error::CliError;
+use super::error::{CliError, asks_too_much};
 use super::model::Folder;
 use super::output;
 use crate::chat::ChatTemplate;
@@ -24,22 +25,25 @@ pub fn run(args: &DoctorArgs) -> Result<(), CliError> {
         let target = target.unwrap_or_else(|| Target { name: "the least WebGPU device".into(), ..Target::webgpu() });
         model(args, &target, &mut findings)?;
     }
-    match findings.wrong {
-        0 => Ok(()),
-        1 => Err(CliError::Unwell("one check failed; it is marked `wrong` above".into())),
-        n => Err(CliError::Unwell(format!("{n} checks failed; they are marked `wrong` above"))),
-    }
+    let failed = match findings.wrong.len() {
+        0 => return Ok(()),
+        1 => "one check failed; it is marked `wrong` above".to_string(),
+        n => format!("{n} checks failed; they are marked `wrong` above"),
+    };
+    Err(CliError::Unwell(format!("{failed}:\n  {}", findings.wrong.join("\n  "))))
 }
 
 #[derive(Default)]
 struct Findings {
-    wrong: usize,
+    /// First lines of what is wrong.
+    wrong: Vec<String>,
 }
 
 impl Findings {
     fn wrong(&mut self, error: &dyn std::fmt::Display) -> Result<(), CliError> {
-        self.wrong += 1;
-        output::out(&format!("  wrong: {error}\n"))
+        let text = error.to_string();
+        self.wrong.extend(text.lines().next().map(String::from));
+        output::out(&format!("  wrong: {text}\n"))
     }
 
     /// Prints the fine words of a value, or what is wrong.
@@ -71,7 +75,13 @@ fn device(args: &DoctorArgs, findings: &mut Findings) -> Result<Option<Target>, 
         output::out(&format!("  {number}: {adapter}\n"))?;
     }
     let choice = args.device.adapter.clone().unwrap_or_default();
-    let Some(device) = findings.check(Device::open(&choice, args.device.target.as_ref()), |_| String::new())? else {
+    let opened = Device::open(&choice, args.device.target.as_ref());
+    if let Err(error) = &opened
+        && asks_too_much(error)
+    {
+        return Err(error.clone().into());
+    }
+    let Some(device) = findings.check(opened, |_| String::new())? else {
         return Ok(None);
     };
 
@@ -133,29 +143,20 @@ fn model(args: &DoctorArgs, target: &Target, findings: &mut Findings) -> Result<
             c.context()
         )
     })?;
-    let Some(Folder { dir, config }) = folder else { return Ok(()) };
-    let weights = findings.check(Checkpoint::open(&dir, &config), |w| {
-        format!("weights: {} in files, all tensors there", Size(w.stored_bytes()))
-    })?;
-    for note in weights.iter().flat_map(|w| w.notes()) {
-        output::out(&format!("  note: {note}\n"))?;
-    }
-    findings.check(Tokenizer::open(&dir, &config), |t| {
-        let name = |id: &u32| format!("{id} {}", t.token(*id).unwrap_or_default());
-        let ends: Vec<String> = t.eos_ids().iter().map(name).collect();
-        format!("tokenizer: {} entries; a text ends at {}", t.entries(), ends.join(", "))
-    })?;
-    let message = [crate::chat::Message::new("user", "Hello")];
-    let rendered = ChatTemplate::open(&dir).and_then(|template| template.render(&message, &[], true));
-    findings.check(rendered, |prompt| match &prompt.note {
-        Some(note) => format!("chat template: {note}"),
-        None => "chat template: the model's own".into(),
-    })?;
+    let Some(folder) = folder else { return Ok(()) };
+    let context = folder.room(args.context)?;
+    plan(args, target, &folder, context, findings)?;
+    files(&folder, findings)
+}
 
-    let folder = Folder { dir, config };
-    let Some(context) = findings.check(folder.room(args.context), |_| String::new())? else {
-        return Ok(());
-    };
+/// What of the model goes where; its configuration is enough to know.
+fn plan(
+    args: &DoctorArgs,
+    target: &Target,
+    folder: &Folder,
+    context: usize,
+    findings: &mut Findings,
+) -> Result<(), CliError> {
     let options = EngineOptions {
         tier: TierChoice::Auto,
         backend: Backend::Wgpu,
@@ -175,5 +176,28 @@ fn model(args: &DoctorArgs, target: &Target, findings: &mut Findings) -> Result<
     for note in plan.iter().flat_map(|plan| &plan.notes) {
         output::out(&format!("  note: {note}\n"))?;
     }
+    Ok(())
+}
+
+/// The model's files, last, so that what is wrong with them is next to the end.
+fn files(Folder { dir, config }: &Folder, findings: &mut Findings) -> Result<(), CliError> {
+    output::out("\nfiles\n")?;
+    let weights = findings.check(Checkpoint::open(dir, config), |w| {
+        format!("weights: {} in files, all tensors there", Size(w.stored_bytes()))
+    })?;
+    for note in weights.iter().flat_map(|w| w.notes()) {
+        output::out(&format!("  note: {note}\n"))?;
+    }
+    findings.check(Tokenizer::open(dir, config), |t| {
+        let name = |id: &u32| format!("{id} {}", t.token(*id).unwrap_or_default());
+        let ends: Vec<String> = t.eos_ids().iter().map(name).collect();
+        format!("tokenizer: {} entries; a text ends at {}", t.entries(), ends.join(", "))
+    })?;
+    let message = [crate::chat::Message::new("user", "Hello")];
+    let rendered = ChatTemplate::open(dir).and_then(|template| template.render(&message, &[], true));
+    findings.check(rendered, |prompt| match &prompt.note {
+        Some(note) => format!("chat template: {note}"),
+        None => "chat template: the model's own".into(),
+    })?;
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! What ends a command early, and how it is told.
 //!
-//! The rule: one message, `error: ...`, with its causes and what to do; exit code 2 for what the command line alone got wrong,
-//! 1 for the rest. Absent: recovery.
+//! The rule: one message, `error: ...`, with its causes and what to do; exit code 2 where another value of a flag would do (also
+//! one that this model or this machine does not have), 1 for files, devices and schedules. Absent: recovery.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -148,8 +148,14 @@ pub enum CliError {
     Closed,
 
     /// Ctrl-C.
-    #[error("interrupted")]
-    Interrupted,
+    #[error("{0}")]
+    Interrupted(String),
+}
+
+/// Whether a device's refusal is about the value of `--adapter` or `--target`.
+pub fn asks_too_much(error: &RuntimeError) -> bool {
+    use RuntimeError::{AdapterNotFound, TargetSyntax, TargetTooLarge};
+    matches!(error, AdapterNotFound { .. } | TargetSyntax { .. } | TargetTooLarge { .. })
 }
 
 impl CliError {
@@ -161,8 +167,13 @@ impl CliError {
     /// The process's exit code.
     pub fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self {
-            CliError::Usage { .. } | CliError::Model(ModelError::Setting { .. }) => 2,
-            CliError::Interrupted => 130,
+            CliError::Usage { .. }
+            | CliError::TooLong { .. }
+            | CliError::ContextTooLong { .. }
+            | CliError::IdTooLarge { .. }
+            | CliError::Model(ModelError::Setting { .. }) => 2,
+            CliError::Runtime(error) | CliError::Model(ModelError::Runtime(error)) if asks_too_much(error) => 2,
+            CliError::Interrupted(_) => 130,
             _ => 1,
         })
     }
@@ -170,7 +181,7 @@ impl CliError {
     /// Tells it on stderr.
     pub fn print(&self) {
         match self {
-            CliError::Interrupted => output::note("interrupted"),
+            CliError::Interrupted(what) => output::note(what),
             _ => {
                 let text = self.text();
                 // Rendered schedule errors begin with the word already.

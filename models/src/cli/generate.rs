@@ -35,6 +35,7 @@ pub fn run(args: &GenerateArgs) -> Result<(), CliError> {
     options.plain_argmax = sampling.is_plain_argmax();
     options.vocab_limit = u32::try_from(limit).ok();
     let mut loaded = folder.load(&options)?;
+    prompt.notes.iter().for_each(|text| output::note(text));
     if args.verbose {
         describe(&loaded);
         prompt.describe();
@@ -69,7 +70,7 @@ pub fn run(args: &GenerateArgs) -> Result<(), CliError> {
         }
     }
     match run.finish {
-        Finish::Interrupted => Err(CliError::Interrupted),
+        Finish::Interrupted => Err(CliError::Interrupted("interrupted".into())),
         _ => Ok(()),
     }
 }
@@ -206,6 +207,7 @@ impl Text<'_> {
 
 /// Flags that are wrong whatever the model is.
 fn check_flags(args: &GenerateArgs) -> Result<(), CliError> {
+    model::check_flags(&args.engine)?;
     sampling(args, SamplingParams::GREEDY).validate()?;
     if args.profile && args.engine.backend == super::args::BackendArg::Interp {
         let message = "--profile needs a GPU's clock; found --backend interp";

@@ -13,12 +13,13 @@ use crate::error::ModelError;
 
 /// Runs the command.
 pub fn run(args: &LogitsArgs) -> Result<(), CliError> {
+    model::check_flags(&args.engine)?;
+    output::check_place("--output", &args.output, args.force)?;
     let folder = Folder::open(&args.model)?;
     folder.check_ids(&args.ids)?;
     let ids = &args.ids.0;
     let context = folder.context(args.engine.context, "the prompt has", ids.len(), 0)?;
     let options = model::options(&args.engine, args.tier.tier, context)?;
-    output::check_parent(&args.output)?;
     let mut loaded = folder.load(&options)?;
     if args.verbose {
         super::generate::describe(&loaded);
@@ -33,21 +34,17 @@ pub fn run(args: &LogitsArgs) -> Result<(), CliError> {
         let missing = ModelError::NoCandidates { position: ids.len(), logits: 0, limit: vocab };
         (vec![vocab], step.logits.ok_or(missing)?)
     };
-    write(&args.output, shape, &values)?;
+    output::write_file(&args.output, &safetensors(&args.output, shape, &values)?, args.force)?;
     output::line(&format!("wrote {}", args.output.display()));
     Ok(())
 }
 
-fn write_error(path: &Path, source: io::Error) -> CliError {
-    CliError::Write { path: path.into(), source }
-}
-
-fn write(path: &Path, shape: Vec<usize>, values: &[f32]) -> Result<(), CliError> {
+/// The file's bytes; `path` is for the message.
+fn safetensors(path: &Path, shape: Vec<usize>, values: &[f32]) -> Result<Vec<u8>, CliError> {
     let bytes: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
     let tensor = Tensor { shape, bytes };
-    let file = safetensors::serialize([("logits", &tensor)], None)
-        .map_err(|e| write_error(path, io::Error::other(e.to_string())))?;
-    std::fs::write(path, file).map_err(|source| write_error(path, source))
+    safetensors::serialize([("logits", &tensor)], None)
+        .map_err(|e| CliError::Write { path: path.into(), source: io::Error::other(e.to_string()) })
 }
 
 struct Tensor {

@@ -9,15 +9,16 @@ use std::time::{Duration, Instant};
 use tilewright_codegen::CompileError;
 use tilewright_codegen::error::ScheduleError;
 use tilewright_dsl::schedule::{Schedule, parse_file};
-use tilewright_runtime::RuntimeError;
+use tilewright_runtime::{Compiling, RuntimeError};
 
-use super::args::{EngineArgs, Ids, ModelArgs};
+use super::args::{BackendArg, EngineArgs, Ids, ModelArgs};
 use super::error::CliError;
 use super::output::{self, Progress};
+use super::slow::Slow;
 use crate::bundled::bundled_dir;
 use crate::checkpoint::Checkpoint;
 use crate::config::Config;
-use crate::engine::{Engine, EngineOptions, TierChoice};
+use crate::engine::{Engine, EngineOptions, Progress as Step, TierChoice};
 use crate::error::ModelError;
 
 /// A model folder whose configuration has been read.
@@ -102,8 +103,20 @@ impl Folder {
 
     /// Loads mapped weights by `options`.
     pub fn load_from(&self, weights: &Checkpoint, options: &EngineOptions) -> Result<Engine, CliError> {
-        let progress = Progress::new("loading");
-        let loaded = Engine::load(&self.config, weights, options, &mut |done, total| progress.set(done, total));
+        let (mut bar, mut compiling) = (None, None);
+        let mut planning = Some(Slow::new(None));
+        planning.iter().for_each(|slow| slow.set("generating shaders".into()));
+        let loaded = Engine::load_watched(&self.config, weights, options, &mut |step| match step {
+            Step::Compiling(Compiling { kernel, schedule, number, count }) => {
+                let what = format!("compiling {kernel}/{schedule} {number} of {count}");
+                planning = None;
+                compiling.get_or_insert_with(|| Slow::new(Some("the driver takes long: "))).set(what);
+            }
+            Step::Weights { done, total } => {
+                (planning, compiling) = (None, None);
+                bar.get_or_insert_with(|| Progress::new("loading")).set(done, total);
+            }
+        });
         loaded.map_err(|error| match options.context {
             Some(context) if cache_too_large(&error) => CliError::Cache { context, source: Box::new(error) },
             _ => error.into(),
@@ -132,6 +145,15 @@ pub struct Loaded {
     pub stored_bytes: u64,
     /// How long it took.
     pub took: Duration,
+}
+
+/// Flags that are wrong together, whatever the model is.
+pub fn check_flags(args: &EngineArgs) -> Result<(), CliError> {
+    if args.backend == BackendArg::Interp && args.device.adapter.is_some() {
+        let message = "--adapter chooses a GPU; found --backend interp, which uses none";
+        return Err(CliError::usage(message, "leave one of the two out"));
+    }
+    Ok(())
 }
 
 /// The engine's options that flags give; the rest as for a plain greedy run.

@@ -6,7 +6,7 @@
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::Path;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::error::CliError;
 
@@ -44,15 +44,32 @@ fn colours() -> bool {
     io::stderr().is_terminal() && set("NO_COLOR").is_none() && set("TERM").is_none_or(|t| t != "dumb")
 }
 
-/// The folder of a file to be written must be there before minutes are spent on the file's contents.
-pub fn check_parent(path: &Path) -> Result<(), CliError> {
+/// A file to be written must have a folder and, without `force`, be a new one, before minutes are spent on its contents. What is
+/// no file, such as /dev/null, may be written to.
+pub fn check_place(flag: &'static str, path: &Path, force: bool) -> Result<(), CliError> {
     let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let refused = match std::fs::metadata(parent) {
-        Ok(found) if found.is_dir() => return Ok(()),
-        Ok(_) => io::Error::other(format!("{} is not a folder", parent.display())),
-        Err(error) => error,
+    let refused = match (std::fs::metadata(path), std::fs::metadata(parent)) {
+        (Ok(found), _) if found.is_file() && !force => return Err(CliError::Exists { flag, path: path.into() }),
+        (Ok(found), _) if found.is_dir() => io::Error::other("it is a folder"),
+        (_, Ok(found)) if found.is_dir() => return Ok(()),
+        (_, Ok(_)) => io::Error::other(format!("{} is not a folder", parent.display())),
+        (_, Err(error)) => error,
     };
     Err(CliError::Write { path: path.into(), source: refused })
+}
+
+/// Writes a file whose place was checked; one that has appeared since stays as it is, unless `force`.
+pub fn write_file(path: &Path, bytes: &[u8], force: bool) -> Result<(), CliError> {
+    let no_file = std::fs::metadata(path).is_ok_and(|found| !found.is_file());
+    let mut options = std::fs::File::options();
+    options.write(true);
+    if force || no_file {
+        options.create(true).truncate(true)
+    } else {
+        options.create_new(true)
+    };
+    let write = || options.open(path)?.write_all(bytes);
+    write().map_err(|source| CliError::Write { path: path.into(), source })
 }
 
 /// A bar of bytes on stderr, invisible where that is no terminal.
@@ -61,12 +78,15 @@ pub struct Progress(ProgressBar);
 impl Progress {
     /// A bar that has not begun.
     pub fn new(what: &'static str) -> Self {
-        let bar = if io::stderr().is_terminal() { ProgressBar::new(0) } else { ProgressBar::hidden() };
+        let bar = ProgressBar::hidden();
         let template = "{msg} [{bar:32}] {bytes} of {total_bytes} ({eta})";
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("=> "));
         }
         bar.set_message(what);
+        if io::stderr().is_terminal() {
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
         Progress(bar)
     }
 

@@ -7,7 +7,7 @@ use tilewright_codegen::shape::{Extent, Shape};
 use tilewright_codegen::target::Target;
 use tilewright_codegen::wgsl::{self, Dialect};
 use tilewright_codegen::{compile, text};
-use tilewright_dsl::ir::Kernel;
+use tilewright_dsl::ir::{Axis, AxisKind, Expr, ExprId, Kernel};
 use tilewright_dsl::schedule::Schedule;
 
 use super::args::{ShadersCommand, ShapeArg, ShowArgs, TextArg};
@@ -28,17 +28,43 @@ pub fn run(args: &ShadersCommand) -> Result<(), CliError> {
 fn list() -> Result<(), CliError> {
     let mut out = String::new();
     for Entry { kernel, schedules, .. } in kernels::all() {
-        let axes: Vec<&str> = kernel.axes.iter().map(|a| a.name.as_str()).collect();
-        let tensors: Vec<&str> = kernel.tensors.iter().map(|t| t.name.as_str()).collect();
-        let schedules = with_empty(&kernel, schedules);
-        let schedules: Vec<&str> = schedules.iter().map(|s| s.name.as_str()).collect();
+        let axes = kernel.axes.iter().map(|a| axis(&kernel, a)).collect();
+        let named = kernel.lets.iter().map(|l| l.name.clone()).collect();
+        let tensors = kernel.tensors.iter().map(|t| t.name.clone()).collect();
+        let schedules = with_empty(&kernel, schedules).into_iter().map(|s| s.name).collect();
         out += &format!("{}  {}\n", kernel.name, kernel.doc.trim().lines().next().unwrap_or_default());
-        for (what, names) in [("axes", axes), ("tensors", tensors), ("schedules", schedules)] {
+        let extents = kernel.extents.clone();
+        let lines: [(&str, Vec<String>); 5] =
+            [("axes", axes), ("lets", named), ("tensors", tensors), ("schedules", schedules), ("extents", extents)];
+        for (what, names) in lines.into_iter().filter(|(_, names)| !names.is_empty()) {
             out += &format!("  {what} {}\n", names.join(", "));
         }
-        out += &format!("  extents {}\n", kernel.extents.join(", "));
     }
     output::out(&out)
+}
+
+/// An axis's name, and what a schedule has to know of it.
+fn axis(kernel: &Kernel, axis: &Axis) -> String {
+    let kind = match axis.kind {
+        AxisKind::Map => None,
+        AxisKind::Reduce => Some("reduction"),
+        AxisKind::Array => Some("array of a monoid"),
+    };
+    let bounds = [axis.lo, axis.hi].into_iter().any(|bound| at_run_time(kernel, bound));
+    let marks: Vec<&str> = kind.into_iter().chain(bounds.then_some("run-time length")).collect();
+    if marks.is_empty() { axis.name.clone() } else { format!("{} ({})", axis.name, marks.join(", ")) }
+}
+
+/// Whether a bound of an axis is known at run time only, in the graphs of a model: it depends on a scalar, on `T` or on another axis.
+fn at_run_time(kernel: &Kernel, bound: ExprId) -> bool {
+    match kernel.expr(bound) {
+        Expr::Scalar(_) | Expr::Axis(_) => true,
+        Expr::Extent(extent) => kernel.extents.get(extent.0 as usize).is_some_and(|name| name == "T"),
+        Expr::Unary(_, x) => at_run_time(kernel, *x),
+        Expr::Binary(_, x, y) => at_run_time(kernel, *x) || at_run_time(kernel, *y),
+        Expr::Select(c, x, y) => [c, x, y].into_iter().any(|e| at_run_time(kernel, *e)),
+        _ => false,
+    }
 }
 
 /// The schedules of one kernel as text that reads back.

@@ -10,6 +10,7 @@ use tilewright_runtime::{
     BufferDecl, BufferId, Buffers, Device, Executor, Graph, Params, Pending, Profile, Read, copy_bandwidth,
 };
 
+use super::Progress;
 use super::interp::Interpreter;
 use super::plan::{Plan, Stage};
 use crate::error::ModelError;
@@ -32,8 +33,14 @@ pub struct Gpu {
 }
 
 impl Gpu {
-    fn new(device: Device, plan: &Plan, profile: bool) -> Result<Self, ModelError> {
+    fn new(
+        device: Device,
+        plan: &Plan,
+        profile: bool,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Self, ModelError> {
         let buffers = Arc::new(Buffers::allocate(&device, plan.buffers())?);
+        device.compile(&plan.graphs, &mut |shader| progress(Progress::Compiling(shader)))?;
         let make = |stage| Executor::new(&device, plan.graph(stage).clone(), Arc::clone(&buffers));
         let stages = [make(Stage::Prefill)?, make(Stage::Last)?, make(Stage::Decode)?];
         let profile = match profile && device.timestamps() {
@@ -45,13 +52,18 @@ impl Gpu {
 }
 
 impl Machine {
-    /// Allocates a plan's buffers and makes its pipelines; on the host without a device.
+    /// Allocates a plan's buffers and makes its pipelines, of which `progress` hears; on the host without a device.
     ///
     /// # Errors
     /// Those of the device.
-    pub fn new(device: Option<&Device>, plan: &Plan, profile: bool) -> Result<Self, ModelError> {
+    pub fn new(
+        device: Option<&Device>,
+        plan: &Plan,
+        profile: bool,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Self, ModelError> {
         Ok(match device {
-            Some(device) => Machine::Gpu(Box::new(Gpu::new(device.clone(), plan, profile)?)),
+            Some(device) => Machine::Gpu(Box::new(Gpu::new(device.clone(), plan, profile, progress)?)),
             None => Machine::Cpu(Box::new(Interpreter::new(plan.graphs.clone()))),
         })
     }

@@ -1,11 +1,12 @@
 //! A model by formula as files: config.json, generation_config.json, and safetensors, sharded where they are large.
 //!
-//! The rule: a few megabytes at a time, whatever the model's size; `config.json` comes last, so that a folder which was
-//! left half written is not taken for a model.
+//! The rule: a few megabytes at a time, whatever the model's size; every file gets its name when all are complete, `config.json`
+//! last, so that nothing half written is taken for a model, and what was begun in vain is removed.
 
 use std::fs::File;
 use std::io::Write;
-use std::path::Path;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 
 use half::f16;
 use serde_json::{Map, Value, json};
@@ -20,22 +21,27 @@ pub const SHARD_BYTES: u64 = 5_000_000_000;
 /// Elements made and written at once.
 const CHUNK: usize = 1 << 22;
 
+/// Hears of the bytes written and the bytes in all; a break ends the writing.
+pub type Progress<'p> = dyn FnMut(u64, u64) -> ControlFlow<()> + 'p;
+
 /// Writes the model into the folder `out`, which must be new or empty, in files of at most `shard_bytes` (or one
-/// tensor). `progress` is told the bytes written and the bytes in all.
+/// tensor).
 ///
 /// # Errors
-/// When the folder holds something already, or cannot be written.
+/// When the folder holds something already, when its disk is too small, or when it cannot be written; [`ModelError::Stopped`] when
+/// `progress` breaks. Nothing is left then.
 pub fn write(
     synth: &Synth,
     dtype: Dtype,
     out: &Path,
     shard_bytes: u64,
-    progress: &mut dyn FnMut(u64, u64),
+    progress: &mut Progress,
 ) -> Result<(), ModelError> {
-    claim(out)?;
     let tensors = expected_tensors(synth.config());
     let bytes = |t: &TensorSpec| t.elements() * dtype.size() as u64;
     let total = tensors.iter().map(bytes).sum();
+    let mut begun = Begun::claim(out)?;
+    check_space(out, total)?;
     let shards = split(tensors, shard_bytes, bytes);
 
     let mut weight_map = Map::new();
@@ -48,32 +54,89 @@ pub fn write(
         };
         let mut advance = |bytes| {
             done += bytes;
-            progress(done, total);
+            progress(done, total)
         };
-        write_shard(synth, dtype, shard, &out.join(&name), &mut advance)?;
+        write_shard(synth, dtype, shard, &begun.file(&name), &mut advance)?;
         weight_map.extend(shard.iter().map(|t| (t.name.clone(), Value::from(name.clone()))));
     }
     if count > 1 {
         let index = json!({ "metadata": { "total_size": total }, "weight_map": weight_map });
-        write_json(&out.join("model.safetensors.index.json"), &index)?;
+        write_json(&begun.file("model.safetensors.index.json"), &index)?;
     }
     let eos = &synth.config().eos_token_ids;
-    write_json(&out.join("generation_config.json"), &json!({ "do_sample": false, "eos_token_id": eos }))?;
-    write_json(&out.join("config.json"), &synth.config().to_json(dtype.torch_name()))
+    write_json(&begun.file("generation_config.json"), &json!({ "do_sample": false, "eos_token_id": eos }))?;
+    write_json(&begun.file("config.json"), &synth.config().to_json(dtype.torch_name()))?;
+    begun.finish()
 }
 
-/// Makes the folder, or accepts an empty one.
-fn claim(out: &Path) -> Result<(), ModelError> {
-    let occupied = |found: String| ModelError::Occupied { path: out.into(), found };
-    if out.exists() && !out.is_dir() {
-        return Err(occupied("it is a file".into()));
+/// Files and folders that are removed again unless all are finished.
+struct Begun {
+    out: PathBuf,
+    /// Those that were made for `out`, the innermost first.
+    folders: Vec<PathBuf>,
+    names: Vec<String>,
+}
+
+impl Begun {
+    /// Makes the folder, or accepts an empty one.
+    fn claim(out: &Path) -> Result<Self, ModelError> {
+        let occupied = |found: String| ModelError::Occupied { path: out.into(), found };
+        if out.exists() && !out.is_dir() {
+            return Err(occupied("it is a file".into()));
+        }
+        let missing = |p: &&Path| !p.as_os_str().is_empty() && !p.exists();
+        let folders = out.ancestors().take_while(missing).map(PathBuf::from).collect();
+        let begun = Begun { out: out.into(), folders, names: Vec::new() };
+        std::fs::create_dir_all(out).map_err(|source| ModelError::Write { path: out.into(), source })?;
+        let mut entries = std::fs::read_dir(out).map_err(|source| ModelError::Read { path: out.into(), source })?;
+        match entries.next() {
+            Some(Ok(entry)) => Err(occupied(format!("it holds {}", entry.file_name().to_string_lossy()))),
+            Some(Err(source)) => Err(ModelError::Read { path: out.into(), source }),
+            None => Ok(begun),
+        }
     }
-    std::fs::create_dir_all(out).map_err(|source| ModelError::Write { path: out.into(), source })?;
-    let mut entries = std::fs::read_dir(out).map_err(|source| ModelError::Read { path: out.into(), source })?;
-    match entries.next() {
-        Some(Ok(entry)) => Err(occupied(format!("it holds {}", entry.file_name().to_string_lossy()))),
-        Some(Err(source)) => Err(ModelError::Read { path: out.into(), source }),
-        None => Ok(()),
+
+    /// Where to write the file that will have this name.
+    fn file(&mut self, name: &str) -> PathBuf {
+        self.names.push(name.into());
+        self.out.join(unfinished(name))
+    }
+
+    /// Gives all files their names, in the order in which they were begun.
+    fn finish(mut self) -> Result<(), ModelError> {
+        for name in &self.names {
+            let path = self.out.join(name);
+            std::fs::rename(self.out.join(unfinished(name)), &path)
+                .map_err(|source| ModelError::Write { path, source })?;
+        }
+        self.names.clear();
+        self.folders.clear();
+        Ok(())
+    }
+}
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        // The error that led here is the one to tell; what cannot be removed stays under a name that says what it is.
+        for name in &self.names {
+            let _ = std::fs::remove_file(self.out.join(unfinished(name)));
+            let _ = std::fs::remove_file(self.out.join(name));
+        }
+        for folder in &self.folders {
+            let _ = std::fs::remove_dir(folder);
+        }
+    }
+}
+
+fn unfinished(name: &str) -> String {
+    format!("{name}.unfinished")
+}
+
+/// The disk must have room for the weights; where the system does not tell, writing will.
+fn check_space(out: &Path, needed: u64) -> Result<(), ModelError> {
+    match fs4::available_space(out) {
+        Ok(available) if available < needed => Err(ModelError::Space { path: out.into(), needed, available }),
+        _ => Ok(()),
     }
 }
 
@@ -102,7 +165,7 @@ fn write_shard(
     dtype: Dtype,
     tensors: &[TensorSpec],
     path: &Path,
-    advance: &mut dyn FnMut(u64),
+    advance: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<(), ModelError> {
     let failed = |source| ModelError::Write { path: path.into(), source };
     let mut file = File::create(path).map_err(failed)?;
@@ -118,7 +181,9 @@ fn write_shard(
             synth.rows_f32(&tensor.name, start..end, &mut values)?;
             encode(dtype, &values, &mut bytes);
             file.write_all(&bytes).map_err(failed)?;
-            advance(bytes.len() as u64);
+            if advance(bytes.len() as u64).is_break() {
+                return Err(ModelError::Stopped { path: path.parent().unwrap_or(path).into() });
+            }
         }
     }
     file.sync_all().map_err(failed)

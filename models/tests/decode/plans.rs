@@ -3,8 +3,9 @@
 use std::fmt::Write;
 
 use tilewright_codegen::target::Target;
+use tilewright_models::checkpoint::Checkpoint;
 use tilewright_models::config::Config;
-use tilewright_models::engine::{Engine, EngineOptions, PlanReport};
+use tilewright_models::engine::{Engine, EngineOptions, PlanReport, Progress};
 use tilewright_models::tiers;
 
 use crate::goldens::{golden, tier, tiny};
@@ -61,6 +62,27 @@ fn what_runs_is_what_was_planned() {
         (counted.submits, counted.dispatches, counted.readback_bytes),
         (info.submits, info.dispatches, info.readback_bytes)
     );
+}
+
+#[test]
+fn loading_tells_of_each_shader_and_then_of_weights() {
+    let config = Config::open(&tiny()).unwrap();
+    let weights = Checkpoint::open(&tiny(), &config).unwrap();
+    let options = EngineOptions { context: Some(16), ..tier(6) };
+    let (mut shaders, mut bytes) = (Vec::new(), Vec::new());
+    let mut progress = |step: Progress<'_>| match step {
+        Progress::Compiling(c) => {
+            assert!(bytes.is_empty(), "shaders come first");
+            assert!(!c.schedule.is_empty());
+            shaders.push((c.kernel.to_string(), c.number, c.count));
+        }
+        Progress::Weights { done, total } => bytes.push((done, total)),
+    };
+    let engine = Engine::load_watched(&config, &weights, &options, &mut progress).unwrap();
+    let count = shaders.len();
+    assert!(shaders.iter().any(|(kernel, ..)| kernel == "linear"), "{shaders:?}");
+    assert!(shaders.iter().enumerate().all(|(i, s)| (s.1, s.2) == (i + 1, count)), "{shaders:?}");
+    assert_eq!(bytes.last(), Some(&(engine.info().weight_bytes, engine.info().weight_bytes)));
 }
 
 #[test]

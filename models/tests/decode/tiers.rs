@@ -6,66 +6,65 @@ use tilewright_models::kernels::{attention_stats, attention_values};
 use crate::goldens::{Case, cases, load, tier, tiny};
 use crate::rule::hold;
 
-/// The prompt whose quadratic attention takes minutes where one invocation does an output's whole work.
+/// Prompts whose quadratic attention takes long where one invocation does an output's whole work; they are several chunks of a prefill.
+const LONG: &str = "long_300";
 const LONGEST: &str = "long_1200";
 
 fn prompts() -> Vec<Case> {
     cases("tiny/cases.json", "tiny/last_logits.safetensors")
 }
 
-fn all_prompts(engine: &mut Engine, without: Option<&str>) {
+fn all_prompts(engine: &mut Engine, without: &[&str]) {
     let prompts = prompts();
     assert_eq!(prompts.len(), 8);
-    for case in prompts.iter().filter(|c| Some(c.name.as_str()) != without) {
+    assert!(without.iter().all(|name| prompts.iter().any(|case| case.name == *name)), "{without:?}");
+    for case in prompts.iter().filter(|c| !without.contains(&c.name.as_str())) {
         hold(engine, case, 64);
     }
 }
 
-/// The naive tiers take the longest prompt with other schedules of the same two kernels.
-fn naive_tier(number: usize) {
-    all_prompts(&mut load(&tiny(), &tier(number)), Some(LONGEST));
-    let schedules = vec![attention_stats::positions(), attention_values::columns()];
-    let mut engine = load(&tiny(), &EngineOptions { schedules, ..tier(number) });
-    hold(&mut engine, prompts().iter().find(|c| c.name == LONGEST).unwrap(), 8);
-}
-
+/// Of the tiers that share naive schedules for prefill, one takes a prompt of several chunks.
 #[test]
 fn tier_0() {
-    naive_tier(0);
+    all_prompts(&mut load(&tiny(), &tier(0)), &[LONGEST]);
 }
 
 #[test]
 fn tier_1() {
-    naive_tier(1);
+    all_prompts(&mut load(&tiny(), &tier(1)), &[LONG, LONGEST]);
 }
 
 #[test]
 fn tier_2() {
-    naive_tier(2);
+    all_prompts(&mut load(&tiny(), &tier(2)), &[LONG, LONGEST]);
 }
 
+/// The last tier with two passes of attention takes the longest prompt with other schedules of the same two kernels.
 #[test]
 fn tier_3() {
-    naive_tier(3);
+    all_prompts(&mut load(&tiny(), &tier(3)), &[LONGEST]);
+    let schedules = vec![attention_stats::positions(), attention_values::columns()];
+    let mut engine = load(&tiny(), &EngineOptions { schedules, ..tier(3) });
+    hold(&mut engine, prompts().iter().find(|c| c.name == LONGEST).unwrap(), 8);
 }
 
 #[test]
 fn tier_4() {
-    all_prompts(&mut load(&tiny(), &tier(4)), None);
+    all_prompts(&mut load(&tiny(), &tier(4)), &[]);
 }
 
 #[test]
 fn tier_5() {
-    all_prompts(&mut load(&tiny(), &tier(5)), None);
+    all_prompts(&mut load(&tiny(), &tier(5)), &[]);
 }
 
 #[test]
 fn tier_6_reads_logits_or_the_token() {
     let mut logits = load(&tiny(), &tier(6));
-    all_prompts(&mut logits, Some(LONGEST));
+    all_prompts(&mut logits, &[LONGEST]);
     let plain = EngineOptions { plain_argmax: true, ..tier(6) };
     let mut token = load(&tiny(), &plain);
-    all_prompts(&mut token, None);
+    all_prompts(&mut token, &[]);
     assert_eq!((logits.info().readback_bytes, token.info().readback_bytes), (4096 * 4, 4));
 }
 

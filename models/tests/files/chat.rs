@@ -99,18 +99,24 @@ fn templates_in_other_places() {
 }
 
 #[test]
-fn the_built_in_steps_in_and_says_why() {
+fn the_built_in_steps_in_where_there_is_none_and_says_so() {
     let empty = tempfile::tempdir().unwrap();
     let none = ChatTemplate::open(empty.path()).unwrap().render(&hello(), &[], true).unwrap();
     assert_eq!(none.text, CHATML);
     assert_says(&none.note.unwrap(), &["has no chat template", "ChatML", &empty.path().display().to_string()]);
+}
 
+#[test]
+fn a_broken_template_is_an_error_that_names_its_file() {
     for broken in
         ["{% if %}", "{% call_unknown_tag %}", "{{ messages|no_such_filter }}", "{{ messages.nothing.more.nothing }}"]
     {
-        let prompt = with_template(json!(broken)).1.render(&hello(), &[], true).unwrap();
-        assert_eq!(prompt.text, CHATML, "{broken}");
-        assert_says(&prompt.note.unwrap(), &["does not render", "ChatML"]);
+        let (dir, template) = with_template(json!(broken));
+        let message = template.render(&hello(), &[], true).unwrap_err().to_string();
+        assert_says(&message, &["tokenizer_config.json", "does not render", "without --chat"]);
+        std::fs::write(dir.path().join("chat_template.jinja"), broken).unwrap();
+        let message = ChatTemplate::open(dir.path()).unwrap().render(&hello(), &[], true).unwrap_err().to_string();
+        assert_says(&message, &["chat_template.jinja", "does not render"]);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Weights: what is read, and what is said about files that are not what they should be.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use serde_json::json;
@@ -138,7 +139,10 @@ fn truncated_and_lengthened_files() {
         &["model.safetensors", &format!("{} bytes", length - 100), &format!("describes {length}"), "download"],
     );
     std::fs::write(file(&dir), [&whole[..], b"xx"].concat()).unwrap();
-    refused(dir.path(), &[&format!("{} bytes", length + 2), &format!("describes {length}")]);
+    refused(
+        dir.path(),
+        &[&format!("{} bytes", length + 2), &format!("describes {length}"), "last bytes belong to no tensor", "edited"],
+    );
     // Cut inside the header, at its length, before it, and to nothing.
     for (cut, says) in
         [(100, "the header claims"), (8, "the header claims"), (7, "shorter than 8 bytes"), (0, "shorter than 8 bytes")]
@@ -168,11 +172,52 @@ fn headers_that_are_wrong() {
         });
         refused(dir.path(), parts);
     };
-    damaged("\"data_offsets\":[0,", "\"data_offsets\":[8,", &["not a sound", EMBEDDING]);
+    damaged(
+        "\"data_offsets\":[0,",
+        "\"data_offsets\":[8,",
+        &["not a sound", "bytes 0..8", EMBEDDING, "belong to no tensor", "edited"],
+    );
     damaged("[300,64]", "[300,65]", &["not a sound", "disagree"]);
     damaged("[300,64]", "[18446744073709551615,64]", &["not a sound", "overflow"]);
     damaged("\"BF16\"", "\"BF17\"", &["not a sound", "BF17"]);
     damaged("{\"__meta", "[\"__meta", &["not a sound"]);
+}
+
+/// The tensor at which a fault is noticed is not its cause: the message says which bytes, and whose.
+#[test]
+fn tensors_that_do_not_follow_one_another() {
+    let dir = small_model(Dtype::Bf16, SHARD_BYTES);
+    let whole = std::fs::read(file(&dir)).unwrap();
+    let change = |change: &dyn Fn(&mut serde_json::Map<String, serde_json::Value>)| {
+        std::fs::write(file(&dir), &whole).unwrap();
+        edit_header(&file(&dir), |h| {
+            let mut header: serde_json::Value = serde_json::from_str(&h).unwrap();
+            change(header.as_object_mut().unwrap());
+            header.to_string()
+        });
+    };
+    let (first, second) = ("model.layers.0.input_layernorm.weight", "model.layers.0.self_attn.q_proj.weight");
+    // The embedding has 300 × 64 elements, the norm after it 64, the projection after that 64 × 64.
+    change(&|h| drop(h.remove(first)));
+    refused(dir.path(), &["bytes 38400..38528", second, "belong to no tensor", "damaged or was edited"]);
+    change(&|h| drop(h.remove(EMBEDDING)));
+    refused(dir.path(), &["bytes 0..38400", first, "belong to no tensor"]);
+    change(&|h| h[second]["data_offsets"] = json!([38_500, 46_692]));
+    refused(dir.path(), &[first, second, "share bytes 38500..38528"]);
+    change(&|h| h[first]["data_offsets"] = json!([38_400, 38_300]));
+    refused(dir.path(), &[first, "ends before it begins"]);
+    change(&|h| drop(h.remove("model.norm.weight")));
+    refused(dir.path(), &["last bytes belong to no tensor"]);
+}
+
+#[test]
+fn layers_beyond_the_configuration_are_refused() {
+    let dir = small_model(Dtype::Bf16, SHARD_BYTES);
+    edit_json(&dir.path().join("config.json"), |c| c["num_hidden_layers"] = json!(1));
+    refused(
+        dir.path(),
+        &["model.safetensors", "layer 1", "`model.layers.1.", "`num_hidden_layers`: 1 (0 to 0)", "same model"],
+    );
 }
 
 #[test]
@@ -208,7 +253,16 @@ fn quantised_tensors_give_themselves_away() {
 fn tensors_that_are_not_weights_are_left_alone() {
     let dir = small_model(Dtype::Bf16, SHARD_BYTES);
     add_tensor(&file(&dir), "model.layers.0.self_attn.rotary_emb.inv_freq", "F32", &[8], 32);
-    assert!(Checkpoint::open(dir.path(), &config(dir.path())).unwrap().notes().is_empty());
+    add_tensor(&file(&dir), "model.layers.7.self_attn.rotary_emb.inv_freq", "F32", &[8], 32);
+    let notes = || Checkpoint::open(dir.path(), &config(dir.path())).unwrap().notes().to_vec();
+    assert_eq!(notes(), [""; 0]);
+    add_tensor(&file(&dir), "model.layers.0.self_attn.o_proj.bias", "F32", &[64], 256);
+    add_tensor(&file(&dir), "score.weight", "F32", &[64], 256);
+    assert_eq!(notes().len(), 1);
+    assert_says(
+        &notes()[0],
+        &["model.safetensors", "2 of its tensors", "not used", "`model.layers.0.self_attn.o_proj.bias`"],
+    );
 }
 
 /// The four combinations of the flag and the tensor, and the fifth: a tensor that only repeats the embedding.
@@ -230,7 +284,8 @@ fn tied_and_untied_heads() {
     let with = tempfile::tempdir().unwrap();
     let mut untied = preset("tiny-test").unwrap();
     untied.tie_word_embeddings = false;
-    write(&Synth::new(untied, 0), Dtype::Bf16, with.path(), SHARD_BYTES, &mut |_, _| ()).unwrap();
+    write(&Synth::new(untied, 0), Dtype::Bf16, with.path(), SHARD_BYTES, &mut |_, _| ControlFlow::Continue(()))
+        .unwrap();
     assert_eq!((open(with.path()).tied(), open(with.path()).head()), (false, HEAD));
     assert!(open(with.path()).notes().is_empty());
     flag(with.path(), true);

@@ -151,6 +151,13 @@ fn impossible_numbers_are_refused() {
     refused(json!({ "rope_theta": -1.0 }), &["`rope_theta` is -1.0"]);
     refused(json!({ "eos_token_id": "</s>" }), &["`eos_token_id` is \"</s>\"", "token id"]);
     refused(json!({ "eos_token_id": [-1] }), &["`eos_token_id` is [-1]"]);
+    refused(json!({ "eos_token_id": [1, 300] }), &["`eos_token_id` is [1,300]", "under `vocab_size`, which is 300"]);
+    for field in ["torch_dtype", "dtype"] {
+        refused(json!({ field: "int8" }), &[&format!("`{field}` is \"int8\""), "bfloat16", "float16", "float32"]);
+        for fine in [json!("bfloat16"), json!("torch.float32"), json!("auto"), json!(null)] {
+            assert!(parse(&with(json!({ field: fine }))).is_ok(), "{fine}");
+        }
+    }
     refused(json!({ "hidden_act": "gelu" }), &["`hidden_act` is \"gelu\"", "silu"]);
     refused(json!({ "tie_word_embeddings": 1 }), &["`tie_word_embeddings` is 1", "true or false"]);
 }
@@ -205,6 +212,8 @@ fn folders_and_files_that_are_not_there() {
     std::fs::write(dir.path().join("config.json"), base().to_string()).unwrap();
     std::fs::write(dir.path().join("generation_config.json"), r#"{"top_p": 1.5}"#).unwrap();
     assert_says(&message(), &["generation_config.json", "`top_p` is 1.5", "0 to 1"]);
+    std::fs::write(dir.path().join("generation_config.json"), r#"{"eos_token_id": 300}"#).unwrap();
+    assert_says(&message(), &["generation_config.json", "`eos_token_id` is 300", "under `vocab_size`, which is 300"]);
     let file = dir.path().join("config.json");
     let message = Config::open(&file).unwrap_err().to_string();
     assert_says(&message, &["config.json", "not a folder"]);

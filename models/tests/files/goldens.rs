@@ -1,5 +1,6 @@
 //! The goldens' folders, and models made to be damaged.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use safetensors::SafeTensors;
@@ -42,7 +43,7 @@ pub fn tensor(path: &Path, name: &str) -> (Vec<usize>, Vec<f32>) {
 pub fn small_model(dtype: Dtype, shard_bytes: u64) -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     let synth = Synth::new(preset("tiny-test").unwrap(), 0);
-    synth::write(&synth, dtype, dir.path(), shard_bytes, &mut |_, _| ()).unwrap();
+    synth::write(&synth, dtype, dir.path(), shard_bytes, &mut |_, _| ControlFlow::Continue(())).unwrap();
     dir
 }
 

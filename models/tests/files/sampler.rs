@@ -94,7 +94,8 @@ fn bad_logits_and_bad_settings_are_errors() {
     };
     says(SamplingParams { temperature: -0.5, ..GREEDY }, &["--temperature is -0.5", "from 0"]);
     says(SamplingParams { temperature: f32::NAN, ..GREEDY }, &["--temperature is NaN"]);
-    says(SamplingParams { top_p: 1.5, ..GREEDY }, &["--top-p is 1.5", "0 to 1"]);
+    says(SamplingParams { top_p: 1.5, ..GREEDY }, &["--top-p is 1.5", "over 0 and at most 1"]);
+    says(SamplingParams { top_p: 0.0, ..GREEDY }, &["--top-p is 0", "over 0 and at most 1"]);
     says(SamplingParams { repetition_penalty: 0.0, ..GREEDY }, &["--repetition-penalty is 0", "over 0"]);
     assert!(GREEDY.validate().is_ok() && warm().validate().is_ok());
 }

@@ -1,5 +1,8 @@
 //! Weights by formula against the numbers of the reference script.
 
+use std::ops::ControlFlow;
+use std::path::Path;
+
 use tilewright_models::checkpoint::{Checkpoint, Dtype, WeightSource, expected_tensors};
 use tilewright_models::config::Config;
 use tilewright_models::synth::{PRESETS, SHARD_BYTES, Synth, preset, write};
@@ -94,7 +97,11 @@ fn what_is_written_is_what_is_read() {
         let dir = tempfile::tempdir().unwrap();
         let out = dir.path().join("new/model");
         let mut steps = Vec::new();
-        write(&synth, dtype, &out, shard_bytes, &mut |done, total| steps.push((done, total))).unwrap();
+        let mut progress = |done, total| {
+            steps.push((done, total));
+            ControlFlow::Continue(())
+        };
+        write(&synth, dtype, &out, shard_bytes, &mut progress).unwrap();
 
         let read = Config::open(&out).unwrap();
         assert_eq!(read, shape);
@@ -126,12 +133,59 @@ fn presets_have_the_published_sizes() {
     assert_says(&message, &["`qwen3`", "qwen2.5-0.5b", "qwen2.5-72b"]);
 }
 
+/// A progress that lets the writing go on.
+fn on(_: u64, _: u64) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+/// What is unfinished has another name, and goes when the writing ends early; so do the folders that were made for it.
+#[test]
+fn a_writing_that_ends_early_leaves_nothing() {
+    let synth = Synth::new(preset("tiny-test").unwrap(), 0);
+    let dir = tempfile::tempdir().unwrap();
+    let names = |path: &Path| -> Vec<String> {
+        let entries = std::fs::read_dir(path).unwrap().flatten();
+        entries.map(|e| e.file_name().into_string().unwrap()).collect()
+    };
+    let stop = |out: &Path| {
+        let mut seen = Vec::new();
+        let mut progress = |done, _| {
+            seen = names(out);
+            if done > 100_000 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let message = write(&synth, Dtype::F32, out, 60_000, &mut progress).unwrap_err().to_string();
+        assert_says(&message, &[&out.display().to_string(), "removed"]);
+        assert!(seen.len() >= 2 && seen.iter().all(|n| n.ends_with(".safetensors.unfinished")), "{seen:?}");
+    };
+    stop(&dir.path().join("new/model"));
+    assert_eq!(names(dir.path()), [""; 0]);
+    std::fs::create_dir(dir.path().join("empty")).unwrap();
+    stop(&dir.path().join("empty"));
+    assert_eq!((names(dir.path()), names(&dir.path().join("empty"))), (vec!["empty".into()], Vec::new()));
+}
+
+#[test]
+fn a_disk_that_is_too_small_is_seen_before_anything_is_written() {
+    // Petabytes.
+    let huge = Config {
+        hidden_size: 1 << 20,
+        intermediate_size: 1 << 20,
+        num_hidden_layers: 1 << 10,
+        ..preset("tiny-test").unwrap()
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("model");
+    let mut progress = |_, _| panic!("something was written");
+    let message = write(&Synth::new(huge, 0), Dtype::F32, &out, SHARD_BYTES, &mut progress).unwrap_err().to_string();
+    assert_says(&message, &[&out.display().to_string(), "free space", "12583689.2 GiB are needed", "smaller preset"]);
+    assert!(!out.exists());
+}
+
 #[test]
 fn folders_that_hold_something_are_left_alone() {
     let synth = Synth::new(preset("tiny-test").unwrap(), 0);
     let dir = tempfile::tempdir().unwrap();
-    let try_at =
-        |path: &std::path::Path| write(&synth, Dtype::Bf16, path, SHARD_BYTES, &mut |_, _| ()).unwrap_err().to_string();
+    let try_at = |path: &Path| write(&synth, Dtype::Bf16, path, SHARD_BYTES, &mut on).unwrap_err().to_string();
     std::fs::write(dir.path().join("thesis.tex"), "mine").unwrap();
     assert_says(&try_at(dir.path()), &["thesis.tex", "choose another", &dir.path().display().to_string()]);
     assert_says(&try_at(&dir.path().join("thesis.tex")), &["it is a file"]);

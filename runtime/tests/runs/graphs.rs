@@ -1,10 +1,12 @@
 //! Graphs: results, submission policies, and that what is counted is what was planned.
 
 use crate::device;
-use crate::saxpy::{decls, op, program, random};
+use crate::saxpy::{decls, op, program, random, with_workgroup_memory};
 use std::sync::Arc;
 use tilewright_codegen::program::Count;
-use tilewright_runtime::{BufferId, Buffers, Executor, Graph, Params, Read, Submission, plan};
+use tilewright_runtime::{
+    AdapterChoice, BufferId, Buffers, Compiling, Device, Executor, Graph, Params, Read, Submission, plan,
+};
 
 const ROW: u32 = 100;
 
@@ -164,4 +166,21 @@ fn uploads_of_many_pieces_arrive_whole() {
     for (i, data) in sent.iter().enumerate() {
         assert!(buffers.read(BufferId(i), 0, bytes).unwrap() == *data, "buffer {i} differs");
     }
+}
+
+#[test]
+fn compiling_tells_of_each_text_once() {
+    let device = Device::open(&AdapterChoice::Best, None).unwrap();
+    let (mut graph, _) = graph(Submission::PerToken, None);
+    graph.ops.push(op(&Arc::new(with_workgroup_memory(ROW, 1024)), 3, 1.0));
+    let told = |graphs: &[Graph]| {
+        let mut told = Vec::new();
+        let mut progress =
+            |c: Compiling<'_>| told.push(format!("{}/{} {} of {}", c.kernel, c.schedule, c.number, c.count));
+        device.compile(graphs, &mut progress).unwrap();
+        told
+    };
+    // Two texts, whatever the number of parts, ops and graphs.
+    assert_eq!(told(&[graph.clone(), graph.clone()]), ["saxpy/lanes 1 of 2", "saxpy/lanes 2 of 2"]);
+    assert_eq!(told(&[graph]), [""; 0], "they are ready");
 }

@@ -3,7 +3,10 @@
 use crate::device;
 use crate::saxpy::{decls, op, program};
 use std::sync::Arc;
-use tilewright_runtime::{Buffers, Executor, Graph, Params, Profile, Submission, copy_bandwidth, empty_dispatch, plan};
+use tilewright_runtime::{
+    AdapterChoice, Buffers, Device, Executor, Graph, Params, Profile, Submission, TargetSpec, copy_bandwidth,
+    empty_dispatch, plan,
+};
 
 #[test]
 fn a_profile_has_a_call_for_each_dispatch_and_the_planned_bytes() {
@@ -29,4 +32,20 @@ fn an_adapter_copies_and_dispatches_at_plausible_rates() {
     assert!((0.1..20_000.0).contains(&copy), "{copy} GB/s");
     let dispatch = empty_dispatch(device()).unwrap();
     assert!((0.0..10_000.0).contains(&dispatch), "{dispatch} µs");
+}
+
+#[test]
+fn the_least_of_each_limit_is_enough_to_open_and_measure() {
+    for limit in [
+        "max_invocations=1",
+        "max_binding_bytes=16384",
+        "max_buffer_bytes=16384",
+        "max_storage_buffers=2",
+        "max_workgroups=4",
+    ] {
+        let spec = TargetSpec::read(limit).unwrap();
+        let device = Device::open(&AdapterChoice::Best, Some(&spec)).unwrap_or_else(|e| panic!("{limit}: {e}"));
+        assert!(copy_bandwidth(&device).unwrap_or_else(|e| panic!("{limit}: {e}")) > 0.0, "{limit}");
+        empty_dispatch(&device).unwrap_or_else(|e| panic!("{limit}: {e}"));
+    }
 }

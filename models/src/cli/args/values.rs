@@ -25,14 +25,48 @@ pub fn adapter(text: &str) -> Result<AdapterChoice, String> {
 
 /// Limits to lower.
 pub fn target(text: &str) -> Result<TargetSpec, String> {
-    TargetSpec::read(text).map_err(|e| e.to_string())
+    // The flag's value is in the message already.
+    let twice = format!("target `{text}`: ");
+    TargetSpec::read(text).map_err(|e| e.to_string().replacen(&twice, "", 1))
+}
+
+/// A whole number from 1.
+pub fn count(text: &str) -> Result<u32, String> {
+    whole(text, 1)
+}
+
+/// A whole number from 2.
+pub fn several(text: &str) -> Result<u32, String> {
+    whole(text, 2)
+}
+
+/// A whole number, 0 included, that counts things in memory.
+pub fn size(text: &str) -> Result<usize, String> {
+    whole::<u32>(text, 0).map(|n| n as usize)
+}
+
+/// Any 64 bits.
+pub fn seed(text: &str) -> Result<u64, String> {
+    whole(text, 0)
+}
+
+fn whole<N: TryFrom<u64>>(text: &str, least: u64) -> Result<N, String> {
+    let most = if size_of::<N>() == size_of::<u32>() { u64::from(u32::MAX) } else { u64::MAX };
+    let number = text.trim().parse::<u64>().ok().filter(|n| *n >= least).and_then(|n| N::try_from(n).ok());
+    number.ok_or_else(|| format!("expected a whole number from {least} to {most}"))
+}
+
+/// A number; its range is judged with the other settings.
+pub fn number(text: &str) -> Result<f32, String> {
+    text.trim().parse().map_err(|_| "expected a number such as 0.7".into())
 }
 
 /// `1,2,3`.
 pub fn ids(text: &str) -> Result<Ids, String> {
     let one = |part: &str| {
         let part = part.trim();
-        part.parse::<u32>().map_err(|_| format!("`{part}` is not a token id; expected whole numbers such as 1,2,3"))
+        part.parse::<u32>()
+            .map_err(|_| format!("`{part}` is not a token id; expected whole numbers from 0, such as 1,2,3"))
     };
     text.split(',').map(one).collect::<Result<_, _>>().map(Ids)
 }
@@ -124,6 +158,24 @@ mod tests {
         {
             assert!(shape(wrong).unwrap_err().contains(says), "{wrong}");
         }
+    }
+
+    #[test]
+    fn whole_numbers() {
+        assert_eq!(
+            (count("1"), several("2"), size("0"), seed("18446744073709551615")),
+            (Ok(1), Ok(2), Ok(0), Ok(u64::MAX))
+        );
+        for (wrong, says) in [
+            (count("0").map(u64::from), "from 1 to 4294967295"),
+            (count("4294967296").map(u64::from), "from 1 to 4294967295"),
+            (several("1").map(u64::from), "from 2 to 4294967295"),
+            (seed("-1"), "from 0 to 18446744073709551615"),
+            (seed("x"), "a whole number"),
+        ] {
+            assert!(wrong.clone().unwrap_err().contains(says), "{wrong:?}");
+        }
+        assert!(number("x").unwrap_err().contains("0.7"));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use tilewright_runtime as runtime;
 
 use super::super::args::{BenchArgs, DeviceArgs};
 use super::super::error::CliError;
+use super::super::interrupt::Watch;
 use super::super::model::{self, Folder};
 use super::rule::{self, Verdict};
 use crate::checkpoint::Checkpoint;
@@ -24,6 +25,8 @@ pub struct Bench<'a> {
     pub args: &'a BenchArgs,
     /// Tokens of the prompt.
     pub prompt: usize,
+    /// Ctrl-C.
+    pub watch: &'a Watch,
 }
 
 /// Two numbers of the adapter that others are held against.
@@ -93,11 +96,14 @@ impl Spread {
 }
 
 impl Bench<'_> {
-    /// All rows; an error where not a single tier runs.
+    /// All rows, or those before Ctrl-C; an error where not a single tier runs.
     pub fn run(&self, device: Option<&Device>) -> Result<Vec<Row>, CliError> {
         let mut rows: Vec<Row> = Vec::new();
         for &tier in &self.args.tiers.0 {
             let mut result = self.measure(tier, device);
+            if self.watch.asked() {
+                return Ok(rows);
+            }
             if let Ok(measured) = &mut result {
                 measured.verdict = self.verdict(tier, measured, rows.first())?;
             }
@@ -109,6 +115,17 @@ impl Bench<'_> {
             return Err(error);
         }
         Ok(rows)
+    }
+
+    /// The end of a command that Ctrl-C cut short, after these rows.
+    pub fn check_interrupted(&self, rows: &[Row]) -> Result<(), CliError> {
+        if !self.watch.asked() {
+            return Ok(());
+        }
+        let report = if self.args.report.is_some() { ", and no report is written" } else { "" };
+        let (done, all) = (rows.len(), self.args.tiers.0.len());
+        let what = format!("interrupted after {done} of {all} tiers on a prompt of {} tokens{report}", self.prompt);
+        Err(CliError::Interrupted(what))
     }
 
     /// The options of a tier's engine.
@@ -132,6 +149,9 @@ impl Bench<'_> {
         let (mut prefill, mut decode) = (Vec::new(), Vec::new());
         for _ in 0..self.args.runs {
             let (again, first, rest) = self.once(&mut engine, &ids)?;
+            if self.watch.asked() {
+                return Err(CliError::Interrupted("interrupted".into()));
+            }
             if again != tokens {
                 let how = "two runs of it gave different tokens".into();
                 return Err(CliError::TokenRule { tier, reference: tier, how });
@@ -164,7 +184,7 @@ impl Bench<'_> {
                 }
             };
             tokens.push(id);
-            Ok(Some(id))
+            Ok((!self.watch.asked()).then_some(id))
         };
         if let Some(first) = take(step)? {
             engine.decode_on(first, count - 1, &mut take)?;

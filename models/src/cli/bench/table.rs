@@ -93,6 +93,7 @@ pub fn json(bench: &Bench, device: Option<&Device>, rows: &[Row]) -> Value {
         "generate": bench.args.generate,
         "runs": bench.args.runs,
         "tolerance": TOLERANCE,
+        "interrupted": bench.watch.asked(),
         "tiers": rows.iter().map(row).collect::<Vec<_>>(),
     })
 }

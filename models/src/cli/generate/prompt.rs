@@ -8,6 +8,7 @@ use super::super::error::CliError;
 use super::super::model::Folder;
 use super::super::output;
 use crate::chat::{ChatTemplate, Message};
+use crate::files;
 use crate::tokenizer::Tokenizer;
 
 /// What the model continues.
@@ -18,6 +19,8 @@ pub struct Prompt {
     pub tokenizer: Option<Tokenizer>,
     /// Ids that end the text.
     pub eos_ids: Vec<u32>,
+    /// What is worth a line once nothing else is wrong.
+    pub notes: Vec<String>,
 }
 
 impl Prompt {
@@ -25,29 +28,29 @@ impl Prompt {
     pub fn of(args: &GenerateArgs, folder: &Folder) -> Result<Self, CliError> {
         if let Some(ids) = &args.ids {
             folder.check_ids(ids)?;
-            let tokenizer = if folder.dir.join("tokenizer.json").exists() {
-                Some(Tokenizer::open(&folder.dir, &folder.config)?)
+            let (mut tokenizer, mut notes) = (None, Vec::new());
+            if files::exists(&folder.dir.join("tokenizer.json")) {
+                tokenizer = Some(Tokenizer::open(&folder.dir, &folder.config)?);
             } else {
-                output::note("no tokenizer.json in the model's folder: token ids are printed instead of text");
-                None
-            };
+                notes.push("no tokenizer.json in the model's folder: token ids are printed instead of text".into());
+            }
             let eos_ids = match &tokenizer {
                 Some(t) => t.eos_ids().to_vec(),
                 None => folder.config.eos_token_ids.clone(),
             };
-            return Ok(Prompt { ids: ids.0.clone(), tokenizer, eos_ids });
+            return Ok(Prompt { ids: ids.0.clone(), tokenizer, eos_ids, notes });
         }
 
         let prompt = args.prompt.as_deref().ok_or_else(|| empty("there is no PROMPT and no --ids"))?;
         let text = text_of(prompt)?;
         let tokenizer = Tokenizer::open(&folder.dir, &folder.config)?;
-        let text = if args.chat { chat(args, folder, &text)? } else { text };
+        let (text, note) = if args.chat { chat(args, folder, &text)? } else { (text, None) };
         let ids = tokenizer.encode(&text)?;
         if ids.is_empty() {
             return Err(empty("the prompt has no tokens"));
         }
         let eos_ids = tokenizer.eos_ids().to_vec();
-        Ok(Prompt { ids, tokenizer: Some(tokenizer), eos_ids })
+        Ok(Prompt { ids, tokenizer: Some(tokenizer), eos_ids, notes: note.into_iter().collect() })
     }
 
     /// `--verbose`.
@@ -103,12 +106,10 @@ fn empty(found: &str) -> CliError {
     )
 }
 
-fn chat(args: &GenerateArgs, folder: &Folder, text: &str) -> Result<String, CliError> {
+/// The text in the model's template, and what there is to say about it.
+fn chat(args: &GenerateArgs, folder: &Folder, text: &str) -> Result<(String, Option<String>), CliError> {
     let system = args.system.iter().map(|text| Message::new("system", text));
     let messages: Vec<Message> = system.chain([Message::new("user", text)]).collect();
     let prompt = ChatTemplate::open(&folder.dir)?.render(&messages, &[], true)?;
-    if let Some(text) = prompt.note {
-        output::note(&text);
-    }
-    Ok(prompt.text)
+    Ok((prompt.text, prompt.note))
 }

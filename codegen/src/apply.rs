@@ -3,16 +3,20 @@
 //! What does not apply is an error; nothing is repaired here. No statement is made yet: that is `lower`'s work, which relies on
 //! everything that this pass has checked.
 
+mod extents;
+mod indices;
 mod lanes;
 mod levels;
+mod linear;
 mod tensors;
 
+pub use lanes::{chains, most_copies};
 pub use tensors::guard_index as tensors_guard;
 
-use crate::deps::Deps;
+use crate::deps::{AxisSet, Deps};
 use crate::error::ScheduleError;
 use crate::program::TensorLayout;
-use crate::shape::{Extent, Shape};
+use crate::shape::Shape;
 use crate::target::Target;
 use tilewright_dsl::ir::{AxisId, AxisKind, ExprId, Kernel, TensorId};
 use tilewright_dsl::schedule::{Fold, LevelKind, Place, Schedule};
@@ -167,38 +171,56 @@ impl Nest<'_> {
 }
 
 /// Applies `schedule`, or gives all that is wrong with it.
+///
+/// # Errors
+/// All that is wrong.
 pub fn apply<'a>(
     kernel: &'a Kernel,
     schedule: &'a Schedule,
     shape: &'a Shape,
     target: &'a Target,
 ) -> Result<Nest<'a>, Vec<ScheduleError>> {
+    match try_apply(kernel, schedule, shape, target) {
+        (Some(nest), errors) if errors.is_empty() => Ok(nest),
+        (_, errors) => Err(errors),
+    }
+}
+
+/// Applies `schedule`: all that is wrong with it, and a nest where what is wrong does not change which loops are meant, so that
+/// lowering can find what else is wrong.
+pub fn try_apply<'a>(
+    kernel: &'a Kernel,
+    schedule: &'a Schedule,
+    shape: &'a Shape,
+    target: &'a Target,
+) -> (Option<Nest<'a>>, Vec<ScheduleError>) {
     let mut errors = Vec::new();
     if schedule.kernel != kernel.name {
         errors.push(ScheduleError::WrongKernel { asked: schedule.kernel.clone(), kernel: kernel.name.clone() });
-        return Err(errors);
+        return (None, errors);
     }
-    for extent in &kernel.extents {
-        match shape.get(extent) {
-            None => errors.push(ScheduleError::MissingExtent { extent: extent.clone() }),
-            Some(Extent::Fixed(0) | Extent::Param { capacity: 0 }) => {
-                errors.push(ScheduleError::EmptyExtent { extent: extent.clone() });
-            }
-            Some(_) => {}
-        }
+    if kernel.axes.len() > AxisSet::MOST {
+        errors.push(ScheduleError::TooManyAxes { asked: kernel.axes.len(), allowed: AxisSet::MOST });
+        return (None, errors);
     }
-    if !errors.is_empty() {
-        return Err(errors);
-    }
-    names(kernel, schedule, &mut errors);
+    extents::check(kernel, shape, &mut errors);
     let deps = Deps::new(kernel);
+    if errors.is_empty() {
+        indices::check(kernel, shape, &deps, &mut errors);
+    }
+    let unsound = !errors.is_empty();
+    names(kernel, schedule, &mut errors);
+    if unsound {
+        return (None, errors);
+    }
     let axes = levels::resolve(kernel, schedule, shape, &mut errors);
     let tiles = levels::tiles(kernel, schedule, &axes, &mut errors);
     let (tensors, parts) = tensors::layouts(kernel, schedule, shape, target, &axes, &mut errors);
     let mut nest =
         Nest { kernel, schedule, shape, target, deps, axes, grid: vec![], workgroup: 1, tiles, tensors, parts };
     lanes::place(&mut nest, &mut errors);
-    if errors.is_empty() { Ok(nest) } else { Err(errors) }
+    let sound = errors.iter().all(ScheduleError::keeps_the_loops);
+    (sound.then_some(nest), errors)
 }
 
 /// Every name that the schedule uses must exist.
@@ -211,6 +233,7 @@ fn names(kernel: &Kernel, schedule: &Schedule, errors: &mut Vec<ScheduleError>) 
             errors.push(ScheduleError::AxisTwice { axis: line.axis.clone() });
         }
     }
+    level_names(kernel, schedule, errors);
     let lines = schedule.axes.iter().map(|l| &l.axis);
     for axis in
         unknown(lines.chain(schedule.folds.iter().map(|f| &f.0)).chain(schedule.tails.iter().map(|t| &t.0)), &axes)
@@ -229,6 +252,26 @@ fn names(kernel: &Kernel, schedule: &Schedule, errors: &mut Vec<ScheduleError>) 
     }
     for value in unknown(schedule.computes.iter().map(|c| &c.value), &lets) {
         errors.push(ScheduleError::UnknownValue { value, known: lets.clone() });
+    }
+}
+
+/// `at LEVEL` must mean one level.
+fn level_names(kernel: &Kernel, schedule: &Schedule, errors: &mut Vec<ScheduleError>) {
+    let lines = schedule.axes.iter();
+    let named = lines.flat_map(|line| line.levels.iter().filter_map(|l| Some((l.name.as_ref()?, &line.axis))));
+    let named: Vec<(&String, &String)> = named.collect();
+    for (i, (level, axis)) in named.iter().enumerate() {
+        if named[..i].iter().any(|n| n.0 == *level) {
+            continue;
+        }
+        let mut places = vec![format!("a level of `{axis}`")];
+        places.extend(named[i + 1..].iter().filter(|n| n.0 == *level).map(|n| format!("a level of `{}`", n.1)));
+        if level != axis && kernel.axis_named(level).is_some() {
+            places.push("an axis".into());
+        }
+        if places.len() > 1 {
+            errors.push(ScheduleError::LevelTwice { level: (*level).clone(), places });
+        }
     }
 }
 

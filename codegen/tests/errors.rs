@@ -3,14 +3,15 @@
 
 mod refused;
 
-use refused::{Case, cases, fusions, softmax_row};
+use refused::{Case, cases, fusions, softmax};
 use std::collections::BTreeSet;
 use std::path::Path;
 use tilewright_codegen::error::ScheduleError;
-use tilewright_codegen::fuse::FuseError;
+use tilewright_codegen::fuse::{FuseError, fuse};
 use tilewright_codegen::shape::Shape;
 use tilewright_codegen::target::Target;
 use tilewright_codegen::{CompileError, compile};
+use tilewright_dsl::kernel;
 use tilewright_dsl::schedule::{Schedule, parse_file};
 
 /// The names of an enum's variants; a new variant does not compile before it stands here, and then needs a case.
@@ -26,11 +27,11 @@ macro_rules! variants {
 }
 
 variants! { SCHEDULE_ERRORS, schedule_error, ScheduleError:
-    WrongKernel, MissingExtent, EmptyExtent, BadSize, UnknownAxis, UnknownTensor, UnknownValue, UnknownLevel, AxisTwice,
+    WrongKernel, TooManyAxes, OutOfBounds, WrittenTwice, NotFinite, ShiftTooFar, LevelTwice, MissingExtent, EmptyExtent, Assertion, AssertionAtRunTime, ZeroDivisor, BadSize, UnknownAxis, UnknownTensor, UnknownValue, UnknownLevel, AxisTwice,
     TwoOpenLevels, NotCovered, DoesNotDivide, ExactAtRunTime, OpenNotOutermost, LevelNotPossible, LevelOrder,
     WorkgroupTooLarge, TooManyCopies, WorkgroupMismatch, NestDoesNotDivide, LaneMismatch, NotPowerOfTwo, NoSubgroups,
     SubgroupStride, FoldNotReduction, VectorNotLast, ArrayLevels, NoTile, StorageNotPossible, Divergent, WorkgroupMemory,
-    TooManyBuffers, BindingTooLarge, TooManyWorkgroups, TooManyIterations,
+    TooManyBuffers, BindingTooLarge, TooManyWorkgroups, TooManyOperations, TooManyIterations,
 }
 variants! { FUSE_ERRORS, fuse_error, FuseError: NoInput, NotOneStore, Rank, RunsAgain }
 
@@ -93,7 +94,7 @@ fn every_mistake_comes_alone_and_says_what_to_do() {
 
 #[test]
 fn all_mistakes_of_a_schedule_come_at_once() {
-    let text = "schedule broken for softmax_row {
+    let text = "schedule broken for softmax {
         workgroup 64;
         r: grid;
         i: serial, lanes(48);
@@ -105,7 +106,7 @@ fn all_mistakes_of_a_schedule_come_at_once() {
         store z: bf16;
         tail c: exact;
     }";
-    let case = Case::new(softmax_row(), text, Shape::new().param("R", 4).fixed("C", 100));
+    let case = Case::new(softmax(), text, Shape::new().param("R", 4).fixed("C", 100));
     let (errors, text) = refusal(&case);
     let names: Vec<&str> = errors.iter().map(schedule_error).collect();
     assert_eq!(
@@ -114,6 +115,70 @@ fn all_mistakes_of_a_schedule_come_at_once() {
         "{text}"
     );
     matches_snapshot("several", &text);
+}
+
+#[test]
+fn mistakes_of_names_and_of_loops_come_at_once() {
+    let text = "schedule broken for linear {
+        workgroup 128;
+        t: grid, lanes(16), unroll(4);
+        r: grid, lanes(16), unroll(4);
+        k: serial as ko, serial(64);
+        stage w at ko: workgroup;
+        stage x at ko: workgroup;
+        stage v at ko: workgroup;
+        stage y at ko: workgroup;
+        fold t: tree;
+        store y: f16;
+        tail r: exact;
+    }";
+    let shape = Shape::new().fixed("T", 64).fixed("R", 130).fixed("K", 896);
+    let (errors, text) = refusal(&Case::new(refused::linear(), text, shape));
+    let names: Vec<&str> = errors.iter().map(schedule_error).collect();
+    let expected = [
+        "FoldNotReduction",
+        "UnknownTensor",
+        "DoesNotDivide",
+        "StorageNotPossible",
+        "WorkgroupMismatch",
+        "NoTile",
+        "WorkgroupMemory",
+    ];
+    assert_eq!(names, expected, "{text}");
+}
+
+#[test]
+fn lines_that_share_the_work_are_right() {
+    let target = Target { max_iterations: Some(65_535), ..Target::webgpu() };
+    let wide = refused::small().fixed("T", 1).fixed("R", 4864).fixed("K", 896).fixed("D", 60_000).fixed("C", 60_000);
+    for (kernel, given, expected) in [
+        (refused::linear(), "", "r: grid; k: serial, lanes(32);"),
+        (
+            refused::linear(),
+            "r: grid, lanes(64); k: serial(100000), vector(4);",
+            "k: serial(25000), lanes(4), vector(4);",
+        ),
+        (refused::softmax(), "r: grid;", "i: serial, lanes(32); j: serial, lanes(32);"),
+        (refused::rmsnorm(), "", "j: serial, lanes(32);"),
+    ] {
+        let long = given.contains("100000");
+        let shape = match kernel.name.as_str() {
+            "softmax" => wide.clone().fixed("R", 64),
+            _ if long => wide.clone().fixed("R", 64).fixed("K", 400_000),
+            _ => wide.clone(),
+        };
+        let text = format!("schedule slow for {} {{ {given} }}", kernel.name);
+        let (errors, text) =
+            refusal(&Case { target: target.clone(), ..Case::new(kernel.clone(), &text, shape.clone()) });
+        let [ScheduleError::TooManyIterations { instead, .. }] = &errors[..] else { panic!("{text}") };
+        assert_eq!(instead.join(" "), expected, "{text}");
+        let old = given.split_inclusive(';').map(str::trim);
+        let kept = old.filter(|line| !instead.iter().any(|new| new.split(':').next() == line.split(':').next()));
+        let lines: Vec<&str> = kept.chain(instead.iter().map(String::as_str)).collect();
+        let text = format!("schedule fast for {} {{ {} }}", kernel.name, lines.join(" "));
+        let schedule: Schedule = text.parse().expect("the lines are well formed");
+        compile(&kernel, &schedule, &shape, &target).unwrap_or_else(|e| panic!("{e}"));
+    }
 }
 
 #[test]
@@ -133,7 +198,7 @@ fn mistakes_of_tiles_come_at_once_too() {
 
 #[test]
 fn the_empty_schedule_applies_to_every_kernel() {
-    for case in cases() {
+    for case in refused::of_schedules() {
         let target = Target::webgpu();
         let shape = refused::whole_shape(&case.kernel);
         let done = compile(&case.kernel, &Schedule::empty(&case.kernel.name), &shape, &target);
@@ -142,9 +207,34 @@ fn the_empty_schedule_applies_to_every_kernel() {
 }
 
 #[test]
-fn a_message_names_file_and_line() {
-    let text = "\n\nschedule odd for linear { k: serial, lanes(48); }";
-    let schedule = parse_file("mine.schedules", text).expect("the text is well formed").remove(0);
-    let case = Case { schedule, ..Case::new(refused::linear(), "schedule odd for linear { }", refused::small()) };
-    assert!(refusal(&case).1.contains("  --> mine.schedules:3"), "{}", refusal(&case).1);
+fn a_message_names_file_line_and_column() {
+    let text = "\n\nschedule base for linear {\n    r: grid;\n    k: serial, lanes(48);\n}\n
+schedule odd for linear from base {\n    store w: f16;\n    tail r: exact;\n}\n";
+    let schedules = parse_file("mine.schedules", text).expect("the text is well formed");
+    let case = Case::new(refused::linear(), "schedule odd for linear { }", refused::small());
+    let [first, second] = [0, 1].map(|i| refusal(&Case { schedule: schedules[i].clone(), ..case.clone() }).1);
+    let place = "  --> mine.schedules:5:16\n 5 |  k: serial, lanes(48)\n   |             ^^^^^^^^^\n";
+    assert!(first.contains(place), "{first}");
+    assert!(second.contains(place), "a line taken over from the base shows the base's place: {second}");
+}
+
+/// Twice each element of rows in fours.
+#[kernel]
+fn doubled(x: Tensor<N, C>, y: Out<N, C>) {
+    assert!(C % 4 == 0);
+    for n in 0..N {
+        for c in 0..C {
+            y[n][c] = x[n][c] * 2.0;
+        }
+    }
+}
+
+#[test]
+fn what_a_producer_asserts_holds_of_the_fused_kernel() {
+    let kernel = fuse("doubled_linear", &refused::linear(), "x", "twice", &doubled()).expect("they can be fused");
+    let with =
+        |k| compile(&kernel, &Schedule::empty("doubled_linear"), &refused::small().fixed("K", k), &Target::webgpu());
+    assert!(with(32).is_ok());
+    let Err(CompileError::Schedule { errors, .. }) = with(30) else { panic!("30 is not in fours") };
+    assert_eq!(errors[0].to_string(), "`K` must be a multiple of `4`, and the shape has K = 30");
 }

@@ -5,6 +5,7 @@
 
 mod ahead;
 pub mod assembly;
+mod conflict;
 mod interp;
 mod machine;
 mod plan;
@@ -23,6 +24,7 @@ use crate::config::Config;
 use crate::error::ModelError;
 use crate::rope::RopeTables;
 use crate::upload;
+pub use conflict::{StorageConflict, Use};
 use machine::Machine;
 pub use plan::PlanReport;
 use plan::{Plan, Stage};

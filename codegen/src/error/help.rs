@@ -11,11 +11,26 @@ impl ScheduleError {
     pub fn help(&self, s: &Schedule) -> Vec<String> {
         let text = match self {
             Self::WrongKernel { asked, kernel } => format!("apply it to `{asked}`, or write `for {kernel}`"),
+            Self::TooManyAxes { .. } => "make two kernels of it".into(),
             Self::MissingExtent { extent } => {
                 format!("give `{extent}` a number, or make it a run-time parameter with a capacity")
             }
             Self::EmptyExtent { .. } => {
                 "an extent is at least 1: leave the kernel out where there is nothing to do".into()
+            }
+            Self::Assertion { .. } => "give extents that fit together".into(),
+            Self::ZeroDivisor { .. } => {
+                "give extents that fit together, and `assert!` in the kernel what they must be".into()
+            }
+            Self::OutOfBounds { found, extent, .. } => match found {
+                ..0 => "keep the index from going under 0: `max(.., 1) - 1`, or begin the axis later".into(),
+                _ => format!("clamp it, `min(.., {extent} - 1)`, or end the axis earlier"),
+            },
+            Self::WrittenTwice { .. } => "let each axis around the store have a part in its indices".into(),
+            Self::NotFinite { .. } => "use a finite number: `LOWEST` and `f32::MAX` are the farthest".into(),
+            Self::ShiftTooFar { .. } => "shift by 0 to 31".into(),
+            Self::AssertionAtRunTime { extents, .. } => {
+                format!("fix `{}` in the shape", extents.join("`, `"))
             }
             Self::BadSize { axis } => format!("`{axis}: serial` is always right; add sized levels from there"),
             Self::UnknownAxis { axis: name, known }
@@ -30,6 +45,7 @@ impl ScheduleError {
                 None => format!("name a level with `serial as {level}`, or write an axis: its loop is meant"),
             },
             Self::AxisTwice { axis } => format!("put all levels of `{axis}` in one line, outermost first"),
+            Self::LevelTwice { .. } => "give each level its own name, which no axis has".into(),
             Self::TwoOpenLevels { axis } => format!("give one of the open levels of `{axis}` a size"),
             Self::NotCovered { axis, .. } => not_covered(s, axis),
             Self::DoesNotDivide { axis, extent, .. } => {
@@ -59,9 +75,18 @@ impl ScheduleError {
             Self::LaneMismatch { axis, .. } => {
                 format!("list `{axis}` after the axes that differ, or give those equal lanes")
             }
-            Self::NotPowerOfTwo { axis, lanes, .. } => {
-                let (down, up) = (1u32 << lanes.ilog2(), lanes.checked_next_power_of_two().unwrap_or(1 << 31));
-                format!("`lanes({down})` or `lanes({up})`; or `fold {axis}: serial`, which takes any number")
+            Self::NotPowerOfTwo { axis, lanes, most, .. } => {
+                let up = lanes.checked_next_power_of_two().filter(|n| n <= most);
+                let down = 1u32 << lanes.ilog2().min(most.max(&1).ilog2());
+                let sizes = [Some(down).filter(|n| *n > 1), up].into_iter().flatten();
+                let mut ways: Vec<String> = sizes.map(|n| format!("`lanes({n})`")).collect();
+                if lanes <= most {
+                    ways.push(format!("`fold {axis}: serial`, which takes any number"));
+                }
+                match ways.is_empty() {
+                    true => format!("no lanes for `{axis}`: the other axes' take all that the device allows"),
+                    false => ways.join(", or "),
+                }
             }
             Self::NoSubgroups { axis, .. } => format!("`fold {axis}: tree` runs on every device"),
             Self::SubgroupStride { axis, .. } => {
@@ -93,10 +118,20 @@ impl ScheduleError {
             Self::TooManyWorkgroups { .. } => {
                 "let a workgroup do more: `lanes(n)`, `unroll(n)` or `serial(n)` after `grid`".into()
             }
+            Self::TooManyIterations { instead, .. } if !instead.is_empty() => {
+                format!("write `{}`", instead.join("` and `"))
+            }
             Self::TooManyIterations { .. } => {
                 "share the work: `lanes(n)` or `grid` instead of `serial`, or a bigger `unroll(n)` or `vector(n)`"
                     .into()
             }
+            Self::TooManyOperations { axes, .. } if axes.is_empty() => {
+                "make two kernels of it, or pass a tensor that takes fewer bindings".into()
+            }
+            Self::TooManyOperations { axes, .. } => format!(
+                "a smaller `unroll(n)` or `vector(n)` for `{}`; `serial(n)` makes a loop instead of copies",
+                axes.join("` or `")
+            ),
             Self::TooManyCopies { .. } => "a smaller `unroll(n)`; `serial(n)` makes a loop instead of copies".into(),
         };
         vec![text]

@@ -4,7 +4,7 @@
 //! the schedule, at the edge. Only places that are in the schedule get labels.
 
 use super::ScheduleError;
-use tilewright_dsl::schedule::{Level, LevelKind, Schedule, Spot};
+use tilewright_dsl::schedule::{Compute, Level, LevelKind, Schedule, Spot, Stage};
 
 type Label = (Spot, String);
 
@@ -13,8 +13,16 @@ impl ScheduleError {
     pub fn labels(&self, s: &Schedule) -> Vec<Label> {
         let labels = match self {
             Self::WrongKernel { .. }
+            | Self::TooManyAxes { .. }
             | Self::MissingExtent { .. }
             | Self::EmptyExtent { .. }
+            | Self::Assertion { .. }
+            | Self::AssertionAtRunTime { .. }
+            | Self::ZeroDivisor { .. }
+            | Self::OutOfBounds { .. }
+            | Self::WrittenTwice { .. }
+            | Self::NotFinite { .. }
+            | Self::ShiftTooFar { .. }
             | Self::TooManyBuffers { .. } => vec![],
             Self::BadSize { axis } | Self::LevelOrder { axis, kind: None, .. } => levels(s, axis, |_| true, ""),
             Self::UnknownAxis { axis, .. } => vec![
@@ -23,17 +31,21 @@ impl ScheduleError {
                 (Spot::Tail(axis.clone()), "no such axis".into()),
             ],
             Self::UnknownTensor { tensor, .. } => {
-                let mut labels = stages(s, |i| s.stages[i].tensor == *tensor, "no such tensor");
+                let mut labels = stages(s, |t| t.tensor == *tensor, "no such tensor");
                 labels.push((Spot::Store(tensor.clone()), "no such tensor".into()));
                 labels
             }
-            Self::UnknownValue { value, .. } => computes(s, |i| s.computes[i].value == *value, "no such `let`"),
+            Self::UnknownValue { value, .. } => computes(s, |c| c.value == *value, "no such `let`"),
             Self::UnknownLevel { level, .. } => {
-                let mut labels = stages(s, |i| s.stages[i].at == *level, "no such level");
-                labels.extend(computes(s, |i| s.computes[i].at == *level, "no such level"));
+                let mut labels = stages(s, |t| t.at == *level, "no such level");
+                labels.extend(computes(s, |c| c.at == *level, "no such level"));
                 labels
             }
             Self::AxisTwice { axis } => vec![(Spot::Axis(axis.clone()), "here, and in a later line".into())],
+            Self::LevelTwice { level, .. } => {
+                let named = |l: &Level| l.name.as_ref() == Some(level);
+                s.axes.iter().flat_map(|a| levels(s, &a.axis, named, "")).collect()
+            }
             Self::TwoOpenLevels { axis } => levels(s, axis, |l| l.size.is_none(), "both are open"),
             Self::NotCovered { axis, covered, .. } => levels(s, axis, |_| true, &format!("{covered} in all")),
             Self::DoesNotDivide { axis, sizes, extent } => {
@@ -78,8 +90,8 @@ impl ScheduleError {
                 labels
             }
             Self::NoTile { what, at, .. } => {
-                let mut labels = stages(s, |i| s.stages[i].tensor == *what && s.stages[i].at == *at, "");
-                labels.extend(computes(s, |i| s.computes[i].value == *what && s.computes[i].at == *at, ""));
+                let mut labels = stages(s, |t| t.tensor == *what && t.at == *at, "");
+                labels.extend(computes(s, |c| c.value == *what && c.at == *at, ""));
                 labels
             }
             Self::StorageNotPossible { tensor, .. } | Self::BindingTooLarge { tensor, .. } => {
@@ -92,21 +104,28 @@ impl ScheduleError {
             }
             Self::WorkgroupMemory { parts, .. } => {
                 let bytes = |name: &str| parts.iter().find(|p| p.0 == format!("{name}_tile")).map(|p| p.1);
-                let stages = s.stages.iter().enumerate().map(|(i, t)| (Spot::Stage(i), bytes(&t.tensor)));
-                let computes = s.computes.iter().enumerate().map(|(i, c)| (Spot::Compute(i), bytes(&c.value)));
+                let stages = s.stages.iter().map(|t| (staged(t), bytes(&t.tensor)));
+                let computes = s.computes.iter().map(|c| (Spot::Compute(c.value.clone()), bytes(&c.value)));
                 stages.chain(computes).filter_map(|(spot, n)| Some((spot, format!("{} bytes", n?)))).collect()
             }
             Self::TooManyWorkgroups { .. } => {
                 s.axes.iter().flat_map(|a| levels(s, &a.axis, |l| l.kind == LevelKind::Grid, "")).collect()
             }
-            Self::TooManyIterations { asked, .. } => {
-                let loops = s.axes.iter().flat_map(|a| levels(s, &a.axis, |l| l.kind == LevelKind::Serial, ""));
-                last_says(loops, &format!("{asked} rounds of all loops together"))
+            Self::TooManyIterations { loops, .. } => {
+                let listed = |axis: &str| s.levels(axis).is_some();
+                let mut labels: Vec<Label> = Vec::new();
+                for (axis, rounds) in loops.iter().filter(|l| listed(&l.0)) {
+                    labels.extend(levels(s, axis, |l| l.kind == LevelKind::Serial, &format!("{rounds} rounds")));
+                }
+                let rest = loops.iter().filter(|l| !listed(&l.0));
+                let rest: Vec<String> = rest.map(|(axis, n)| format!("`{axis}` (a loop of {n} rounds)")).collect();
+                if !rest.is_empty() {
+                    labels.push((Spot::Name, format!("has no line for {}", rest.join(" and "))));
+                }
+                labels
             }
-            Self::TooManyCopies { axes, asked, .. } => {
-                let copies = |l: &Level| matches!(l.kind, LevelKind::Unroll | LevelKind::Vector);
-                last_says(axes.iter().flat_map(|a| levels(s, a, copies, "")), &format!("{asked} copies together"))
-            }
+            Self::TooManyOperations { axes, copies, .. } => copied(s, axes, *copies),
+            Self::TooManyCopies { axes, asked, .. } => copied(s, axes, *asked),
         };
         let printed = s.printed();
         labels.into_iter().filter(|(spot, _)| printed.spots.iter().any(|p| p.0 == *spot)).collect()
@@ -123,6 +142,11 @@ fn lanes_of(s: &Schedule, axes: &[String], text: &str) -> Vec<Label> {
     last_says(axes.iter().flat_map(|a| levels(s, a, |l| l.kind == LevelKind::Lanes, "")), text)
 }
 
+fn copied(s: &Schedule, axes: &[String], copies: u32) -> Vec<Label> {
+    let kinds = |l: &Level| matches!(l.kind, LevelKind::Unroll | LevelKind::Vector);
+    last_says(axes.iter().flat_map(|a| levels(s, a, kinds, "")), &format!("{copies} copies together"))
+}
+
 fn last_says(labels: impl Iterator<Item = Label>, text: &str) -> Vec<Label> {
     let mut labels: Vec<Label> = labels.collect();
     if let Some(last) = labels.last_mut() {
@@ -131,10 +155,14 @@ fn last_says(labels: impl Iterator<Item = Label>, text: &str) -> Vec<Label> {
     labels
 }
 
-fn stages(s: &Schedule, which: impl Fn(usize) -> bool, text: &str) -> Vec<Label> {
-    (0..s.stages.len()).filter(|i| which(*i)).map(|i| (Spot::Stage(i), text.into())).collect()
+fn stages(s: &Schedule, which: impl Fn(&Stage) -> bool, text: &str) -> Vec<Label> {
+    s.stages.iter().filter(|t| which(t)).map(|t| (staged(t), text.into())).collect()
 }
 
-fn computes(s: &Schedule, which: impl Fn(usize) -> bool, text: &str) -> Vec<Label> {
-    (0..s.computes.len()).filter(|i| which(*i)).map(|i| (Spot::Compute(i), text.into())).collect()
+fn staged(stage: &Stage) -> Spot {
+    Spot::Stage(stage.tensor.clone(), stage.place)
+}
+
+fn computes(s: &Schedule, which: impl Fn(&Compute) -> bool, text: &str) -> Vec<Label> {
+    s.computes.iter().filter(|c| which(c)).map(|c| (Spot::Compute(c.value.clone()), text.into())).collect()
 }

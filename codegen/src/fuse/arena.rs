@@ -62,6 +62,7 @@ pub(super) fn empty(name: &str, doc: String) -> Kernel {
         axes: vec![],
         monoids: vec![],
         lets: vec![],
+        asserts: vec![],
         exprs: vec![],
         types: vec![],
         body: vec![],
@@ -164,14 +165,16 @@ pub(super) fn compact(kernel: &Kernel) -> Kernel {
     for l in kernel.lets.iter().filter(|l| used[l.value.0 as usize]) {
         new.lets.push(Let { name: l.name.clone(), value: maps.exprs[l.value.0 as usize] });
     }
+    new.asserts = kernel.asserts.iter().map(|id| maps.exprs[id.0 as usize]).collect();
     new.body = statements(&kernel.body, &maps);
     new
 }
 
-/// Which expressions the body needs, with the bounds of its axes.
+/// Which expressions the body needs, with the bounds of its axes and what is asserted.
 fn used(kernel: &Kernel) -> Vec<bool> {
     let mut used = vec![false; kernel.exprs.len()];
     let mut open = Vec::new();
+    open.extend(&kernel.asserts);
     roots(kernel, &kernel.body, &mut open);
     while let Some(id) = open.pop() {
         if !std::mem::replace(&mut used[id.0 as usize], true) {

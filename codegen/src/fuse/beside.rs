@@ -66,6 +66,10 @@ pub fn beside(name: &str, parts: &[(&str, &Kernel)], shared: &[&str]) -> Result<
             moved.hi = maps.exprs[axis.hi.0 as usize];
             new.axes.push(moved);
         }
+        for id in &kernel.asserts {
+            let moved = maps.exprs[id.0 as usize];
+            place(&mut new.asserts, moved, |a, b| a == b);
+        }
         for l in &kernel.lets {
             new.lets.push(Let { name: full(&l.name), value: maps.exprs[l.value.0 as usize] });
         }
@@ -119,6 +123,7 @@ pub fn share(kernel: &Kernel, inputs: &[&str], name: &str) -> Result<Kernel, Fus
     for (l, old) in new.lets.iter_mut().zip(&kernel.lets) {
         l.value = maps.exprs[old.value.0 as usize];
     }
+    new.asserts = kernel.asserts.iter().map(|id| maps.exprs[id.0 as usize]).collect();
     new.body = statements(&kernel.body, &maps);
     Ok(compact(&new))
 }

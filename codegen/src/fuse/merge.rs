@@ -223,6 +223,7 @@ fn moved(kernel: &Kernel, mut new: Kernel, maps: &Maps) -> Kernel {
         (axis.lo, axis.hi) = (of(old.lo), of(old.hi));
     }
     new.lets = kernel.lets.iter().map(|l| Let { name: l.name.clone(), value: of(l.value) }).collect();
+    new.asserts = kernel.asserts.iter().map(|id| of(*id)).collect();
     new.body = statements(&kernel.body, maps);
     compact(&new)
 }

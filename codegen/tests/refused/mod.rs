@@ -1,54 +1,18 @@
 //! Kernels with schedules that do not apply to them: at least one for each reason.
+#![allow(dead_code, reason = "each test uses its part")]
+
+#[path = "../../../dsl/tests/kernels/mod.rs"]
+mod kernels;
+pub mod wrong;
+
+pub use kernels::{Softmax, embedding, linear, rmsnorm, softmax};
 
 use tilewright_codegen::fuse::{FuseError, fuse};
 use tilewright_codegen::shape::Shape;
 use tilewright_codegen::target::Target;
 use tilewright_dsl::ir::Kernel;
+use tilewright_dsl::kernel;
 use tilewright_dsl::schedule::{Schedule, parse_file};
-use tilewright_dsl::{kernel, monoid};
-
-/// y = x·Wᵀ.
-#[kernel]
-pub fn linear(w: Tensor<R, K>, x: Tensor<T, K>, y: Out<T, R>) {
-    for t in 0..T {
-        for r in 0..R {
-            y[t][r] = sum(0..K, |k| w[r][k] * x[t][k]);
-        }
-    }
-}
-
-#[kernel]
-pub fn rmsnorm(x: Tensor<T, D>, w: Tensor<D>, y: Out<T, D>, eps: f32) {
-    for t in 0..T {
-        let s = sum(0..D, |j| x[t][j] * x[t][j]);
-        let scale = rsqrt(s / D as f32 + eps);
-        for i in 0..D {
-            y[t][i] = x[t][i] * scale * w[i];
-        }
-    }
-}
-
-#[kernel]
-pub fn softmax_row(x: Tensor<R, C>, y: Out<R, C>) {
-    for r in 0..R {
-        let m = max(0..C, |i| x[r][i]);
-        let s = sum(0..C, |j| exp(x[r][j] - m));
-        for c in 0..C {
-            y[r][c] = exp(x[r][c] - m) / s;
-        }
-    }
-}
-
-#[monoid]
-impl Softmax<C> {
-    const IDENTITY: Self = Self { max: LOWEST, weight: 0.0, value: |c| 0.0 };
-    fn merge(a: Self, b: Self) -> Self {
-        let m = max(a.max, b.max);
-        let wa = exp(a.max - m);
-        let wb = exp(b.max - m);
-        Self { max: m, weight: a.weight * wa + b.weight * wb, value: |c| a.value[c] * wa + b.value[c] * wb }
-    }
-}
 
 #[kernel]
 pub fn attention(q: Tensor<T, D>, k: Tensor<P, D>, v: Tensor<P, D>, y: Out<T, D>, pos: u32) {
@@ -59,16 +23,6 @@ pub fn attention(q: Tensor<T, D>, k: Tensor<P, D>, v: Tensor<P, D>, y: Out<T, D>
         });
         for c in 0..D {
             y[t][c] = s.value[c] / s.weight;
-        }
-    }
-}
-
-/// Rows of a table.
-#[kernel]
-fn embedding(ids: Tensor<u32, T>, w: Tensor<V, D>, y: Out<T, D>) {
-    for t in 0..T {
-        for i in 0..D {
-            y[t][i] = w[ids[t]][i];
         }
     }
 }
@@ -111,7 +65,25 @@ fn bias(y: InOut<T, R>, b: Tensor<R>) {
     }
 }
 
+/// Heads in groups that share their keys.
+#[kernel]
+pub fn grouped(x: Tensor<H>, k: Tensor<G>, y: Out<H>) {
+    assert!(H % G == 0);
+    for h in 0..H {
+        y[h] = x[h] * k[h / (H / G)];
+    }
+}
+
+/// The same, without a word about the extents.
+#[kernel]
+pub fn careless(x: Tensor<H>, k: Tensor<G>, y: Out<H>) {
+    for h in 0..H {
+        y[h] = x[h] * k[h / (H / G)];
+    }
+}
+
 /// A kernel, and a schedule that does not apply to it.
+#[derive(Clone)]
 pub struct Case {
     /// What sets this case apart from others with the same error; empty for one of them.
     pub detail: &'static str,
@@ -146,6 +118,8 @@ pub fn small() -> Shape {
         .fixed("C", 64)
         .param("P", 512)
         .fixed("N", 48)
+        .fixed("H", 12)
+        .fixed("G", 4)
         .fixed("V", 100)
 }
 
@@ -168,6 +142,13 @@ fn on_attention(levels: &str) -> Case {
 
 /// One case at least for each variant of `ScheduleError`.
 pub fn cases() -> Vec<Case> {
+    let mut all = of_schedules();
+    all.extend(extents());
+    all
+}
+
+/// Those of kernels that are right.
+pub fn of_schedules() -> Vec<Case> {
     let mut all = names();
     all.extend(sizes());
     all.extend(lanes());
@@ -179,6 +160,10 @@ pub fn cases() -> Vec<Case> {
 fn names() -> Vec<Case> {
     let mut twice = on_linear("k: serial, lanes(32);");
     twice.schedule.axes.push(on_linear("k: serial, vector(4);").schedule.axes.remove(0));
+    let derived = "schedule base for linear { k: serial as ko, serial(16); stage w at ko: workgroup; }
+        schedule wide for linear from base { t: serial as ko, serial(4); }";
+    let mut twice_named = on_linear("");
+    twice_named.schedule = parse_file("example.schedules", derived).expect("the text is well formed").remove(1);
     vec![
         Case { schedule: on_rmsnorm("t: grid;").schedule, ..on_linear("") },
         Case { shape: Shape::new().fixed("T", 1).fixed("R", 64), ..on_linear("t: grid;") },
@@ -192,6 +177,33 @@ fn names() -> Vec<Case> {
         on_linear("k: serial as ko, serial(16); stage w at k0: workgroup; stage x at k0: workgroup;"),
         on_linear("k: serial, serial(16); stage w at inner: workgroup;").detail("far"),
         twice,
+        twice_named,
+        on_linear("k: serial as r, serial(16); stage w at r: workgroup;").detail("axis"),
+    ]
+}
+
+fn extents() -> Vec<Case> {
+    let heads = |kernel: Kernel, h, g| {
+        let text = format!("schedule heads for {} {{ h: grid; }}", kernel.name);
+        Case::new(kernel, &text, small().fixed("H", h).fixed("G", g))
+    };
+    let mut run_time = heads(grouped(), 12, 4);
+    run_time.shape = run_time.shape.param("H", 12);
+    let wrong = |kernel: Kernel| {
+        let text = format!("schedule plain for {} {{ }}", kernel.name);
+        Case::new(kernel, &text, small())
+    };
+    vec![
+        wrong(wrong::many_axes()),
+        wrong(wrong::next()),
+        wrong(wrong::previous()).detail("under"),
+        wrong(wrong::all_to_one()),
+        wrong(wrong::infinite()),
+        wrong(wrong::far_shift()),
+        heads(grouped(), 1, 4),
+        heads(grouped(), 5, 3).detail("rest"),
+        run_time,
+        heads(careless(), 1, 4),
     ]
 }
 
@@ -225,6 +237,9 @@ fn lanes() -> Vec<Case> {
         on_rmsnorm("t: grid; j: serial, lanes(64); i: serial, lanes(96);"),
         on_rmsnorm("t: grid, lanes(2); j: serial, lanes(32); i: serial, lanes(64);"),
         on_linear("r: grid; k: serial, lanes(48);"),
+        on_linear("workgroup 64; r: grid, lanes(2); k: serial, lanes(33);").detail("workgroup"),
+        on_linear("r: grid, lanes(2); k: serial, lanes(300);").detail("large"),
+        on_linear("r: grid, lanes(64), unroll(64); k: serial, unroll(16);"),
         on_linear("r: grid; k: serial, lanes(32); fold k: subgroup;").on(|t| *t = Target::webgpu()),
         on_linear("k: serial, lanes(32); r: grid, lanes(2); fold k: subgroup;"),
         on_linear("r: grid; fold r: tree;"),
@@ -281,6 +296,7 @@ fn limits() -> Vec<Case> {
         on_linear("t: grid; r: grid;").on(|t| t.max_workgroups = 16),
         Case { shape: small().fixed("K", 70_000), ..on_linear("t: grid; r: grid; k: serial;") }
             .on(|t| t.max_iterations = Some(65_535)),
+        Case { shape: small().fixed("T", 1), ..on_linear("") }.on(|t| t.max_iterations = Some(65_535)).detail("empty"),
     ]
 }
 

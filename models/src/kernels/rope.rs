@@ -6,6 +6,7 @@ use tilewright_dsl::{kernel, schedule};
 /// begin at head `from` of x, and row t of them becomes row `at + t` of y: that of an activation, or of the cache of keys.
 #[kernel]
 pub fn rope(x: Tensor<T, S, D>, cos: Tensor<P, F>, sin: Tensor<P, F>, y: Out<C, H, D>, pos: u32, from: u32, at: u32) {
+    assert!(D == 2 * F);
     for t in 0..T {
         for h in 0..H {
             for p in 0..F {

@@ -18,7 +18,7 @@ use crate::error::ScheduleError;
 use crate::program::TensorLayout;
 use crate::shape::Shape;
 use crate::target::Target;
-use tilewright_dsl::ir::{AxisId, AxisKind, ExprId, Kernel, TensorId};
+use tilewright_dsl::ir::{AxisId, AxisKind, ExprId, Kernel, Stmt, TensorId};
 use tilewright_dsl::schedule::{Fold, LevelKind, Place, Schedule};
 
 /// One level of an axis, resolved.
@@ -125,6 +125,15 @@ pub struct Part {
     pub axis: Option<AxisId>,
 }
 
+/// A part of the body that workgroups of its own run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Branch {
+    /// Axes with a grid level, outermost first.
+    pub grid: Vec<AxisId>,
+    /// Its statements, with the axes around them.
+    pub body: Vec<Stmt>,
+}
+
 /// A schedule applied to a kernel.
 pub struct Nest<'a> {
     /// The algorithm.
@@ -139,8 +148,8 @@ pub struct Nest<'a> {
     pub deps: Deps,
     /// One plan an axis.
     pub axes: Vec<AxisPlan>,
-    /// Axes with a grid level, outermost first.
-    pub grid: Vec<AxisId>,
+    /// What workgroups do: one branch, or several that lie beside each other in one grid.
+    pub branches: Vec<Branch>,
     /// Invocations a workgroup.
     pub workgroup: u32,
     /// Tiles.
@@ -217,7 +226,7 @@ pub fn try_apply<'a>(
     let tiles = levels::tiles(kernel, schedule, &axes, &mut errors);
     let (tensors, parts) = tensors::layouts(kernel, schedule, shape, target, &axes, &mut errors);
     let mut nest =
-        Nest { kernel, schedule, shape, target, deps, axes, grid: vec![], workgroup: 1, tiles, tensors, parts };
+        Nest { kernel, schedule, shape, target, deps, axes, branches: vec![], workgroup: 1, tiles, tensors, parts };
     lanes::place(&mut nest, &mut errors);
     let sound = errors.iter().all(ScheduleError::keeps_the_loops);
     (sound.then_some(nest), errors)

@@ -102,7 +102,7 @@ pub fn all() -> Vec<Entry> {
             linear_residual::linear_residual(),
             vec![linear_residual::rows(), linear_residual::subgroup(), linear_residual::wide()],
         ),
-        (rope_append::rope_append(), vec![rope_append::row()]),
+        (rope_append::rope_append(), vec![rope_append::row(), rope_append::heads()]),
     ];
     entries.extend(fused.into_iter().filter_map(|(kernel, schedules)| Some(entry(kernel.ok()?, schedules))));
     entries

@@ -3,10 +3,10 @@
 //! A nest is a set of axes that live together: those around a store, or those around and inside a reduction. Lanes count in
 //! the schedule's order, the last axis fastest; nests that are part of a larger one lie as in the larger one.
 
-use super::{Nest, TileOf};
+use super::{Branch, Nest, TileOf};
 use crate::deps::operands;
 use crate::error::ScheduleError;
-use tilewright_dsl::ir::{AxisId, AxisKind, Expr, ExprId, Stmt};
+use tilewright_dsl::ir::{AxisId, AxisKind, Expr, ExprId, Role, Stmt};
 use tilewright_dsl::schedule::{Fold, LevelKind, Place};
 
 /// More copies than this are not even made: how much text they are is judged afterwards.
@@ -113,11 +113,23 @@ pub fn chains(nest: &Nest) -> Vec<Vec<AxisId>> {
     nests
 }
 
-/// Grid axes must enclose every store: a workgroup belongs to one value of each.
+/// Grid axes must enclose every store: a workgroup belongs to one value of each. Where they do not, but each of the
+/// statements beside each other has grid axes of its own, these become branches of one grid.
 fn grid(nest: &mut Nest, stores: &[Vec<AxisId>], errors: &mut Vec<ScheduleError>) {
     let mut axes: Vec<AxisId> =
         (0..nest.axes.len() as u32).map(AxisId).filter(|a| nest.plan(*a).level(LevelKind::Grid).is_some()).collect();
     axes.sort_by_key(|a| listed(nest, *a));
+    let body = nest.kernel.body.clone();
+    let around_all = |axis: &AxisId| stores.iter().all(|s| s.contains(axis));
+    let in_place = nest.kernel.tensors.iter().any(|t| t.role == Role::InOut);
+    let bodies = if axes.iter().all(around_all) || in_place { vec![body] } else { beside(&body) };
+    let mut branches = Vec::new();
+    for body in bodies {
+        let mut chains = Vec::new();
+        walk(nest, &body, &mut Vec::new(), &mut Vec::new(), &mut chains);
+        let grid: Vec<AxisId> = axes.iter().copied().filter(|a| chains.iter().any(|c| c.contains(a))).collect();
+        branches.push((Branch { grid, body }, chains));
+    }
     for axis in &axes {
         let name = || nest.kernel.axis(*axis).name.clone();
         let refuse = |why| ScheduleError::LevelNotPossible {
@@ -130,7 +142,10 @@ fn grid(nest: &mut Nest, stores: &[Vec<AxisId>], errors: &mut Vec<ScheduleError>
             // Refused with the levels already.
             continue;
         }
-        if !stores.iter().all(|s| s.contains(axis)) {
+        let encloses = |(branch, chains): &(Branch, Vec<Vec<AxisId>>)| {
+            !branch.grid.contains(axis) || chains.iter().all(|c| c.contains(axis))
+        };
+        if !branches.iter().all(encloses) {
             errors.push(refuse("it does not enclose every store, so other workgroups would store again"));
         }
         let decl = nest.kernel.axis(*axis);
@@ -138,7 +153,15 @@ fn grid(nest: &mut Nest, stores: &[Vec<AxisId>], errors: &mut Vec<ScheduleError>
             errors.push(refuse("its bounds change with another axis or are loaded"));
         }
     }
-    nest.grid = axes;
+    nest.branches = branches.into_iter().map(|(branch, _)| branch).collect();
+}
+
+/// The statements that lie beside each other, each with the axes around all of them.
+fn beside(body: &[Stmt]) -> Vec<Vec<Stmt>> {
+    match body {
+        [Stmt::For(axis, inner)] => beside(inner).into_iter().map(|b| vec![Stmt::For(*axis, b)]).collect(),
+        _ => body.iter().map(|stmt| vec![stmt.clone()]).collect(),
+    }
 }
 
 fn loads(nest: &Nest, id: ExprId) -> bool {

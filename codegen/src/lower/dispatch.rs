@@ -11,21 +11,14 @@ use tilewright_dsl::ir::{self, AxisId, Binary, ExprId};
 use tilewright_dsl::schedule::LevelKind;
 
 impl Lower<'_> {
-    /// Workgroups along x and y, and the index of each grid axis, remembered.
+    /// Workgroups along x and y; the index of this one is remembered.
     pub fn dispatch(&mut self) -> Result<[Count; 2], ScheduleError> {
-        let axes = self.nest.grid.clone();
-        let mut total = Count::Const(1);
-        let mut largest = 1u64;
-        let mut counts = Vec::new();
-        for axis in &axes {
-            let (count, most) = self.grid_count(*axis);
-            largest = largest.saturating_mul(u64::from(most));
-            total = match (total, count.clone()) {
-                (Count::Const(a), Count::Const(b)) => Count::Const(a.saturating_mul(b)),
-                (Count::Const(1), c) | (c, Count::Const(1)) => c,
-                (a, b) => Count::Mul(Box::new(a), Box::new(b)),
-            };
-            counts.push(count);
+        let mut total = Count::Const(0);
+        let mut largest = 0u64;
+        for branch in &self.nest.branches {
+            let (count, most) = self.workgroups(&branch.grid);
+            largest = largest.saturating_add(most);
+            total = plus(total, count);
         }
         let limit = u64::from(self.nest.target.max_workgroups);
         if largest > limit * limit || largest > u64::from(u32::MAX) {
@@ -44,12 +37,41 @@ impl Lower<'_> {
             let flat = self.bind_u32("workgroup", add(row, Expr::Builtin(Builtin::WorkgroupX)));
             ([Count::Const(width), y], flat)
         };
-        self.grid_indices(&axes, &counts, flat)?;
+        self.remember(flat_key(), flat);
         Ok(dispatch)
     }
 
+    /// Workgroups of a grid, and the most there can be.
+    fn workgroups(&self, grid: &[AxisId]) -> (Count, u64) {
+        let mut total = Count::Const(1);
+        let mut largest = 1u64;
+        for axis in grid {
+            let (count, most) = self.grid_count(*axis);
+            largest = largest.saturating_mul(u64::from(most));
+            total = match (total, count) {
+                (Count::Const(a), Count::Const(b)) => Count::Const(a.saturating_mul(b)),
+                (Count::Const(1), c) | (c, Count::Const(1)) => c,
+                (a, b) => Count::Mul(Box::new(a), Box::new(b)),
+            };
+        }
+        (total, largest)
+    }
+
+    /// Workgroups of a grid, as a value.
+    fn workgroups_value(&mut self, grid: &[AxisId]) -> Result<Expr, ScheduleError> {
+        grid.iter().try_fold(u(1), |total, axis| {
+            let count = self.grid_count_value(*axis)?;
+            Ok(match (total, count) {
+                (Expr::U32(a), Expr::U32(b)) => u(a.saturating_mul(b)),
+                (Expr::U32(1), c) | (c, Expr::U32(1)) => c,
+                (a, b) => Expr::Binary(Binary::Mul, Box::new(a), Box::new(b)),
+            })
+        })
+    }
+
     /// Grid axes flatten in their order, the last one fastest.
-    fn grid_indices(&mut self, axes: &[AxisId], counts: &[Count], flat: Expr) -> Result<(), ScheduleError> {
+    fn grid_indices(&mut self, axes: &[AxisId], flat: Expr) -> Result<(), ScheduleError> {
+        let counts: Vec<Count> = axes.iter().map(|axis| self.grid_count(*axis).0).collect();
         let mut rest = flat;
         for (i, axis) in axes.iter().enumerate().rev() {
             let index = if i == 0 {
@@ -79,26 +101,45 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// The body, all of it inside the grid.
+    /// The body, all of it inside the grid: branch after branch, each for its own workgroups.
     pub fn body(&mut self) -> Result<(), ScheduleError> {
-        let body = self.nest.kernel.body.clone();
-        let surplus = self.surplus()?;
-        if let Some(inside) = surplus {
-            self.open();
-            self.statements(&body, &[super::Env::new()])?;
-            let inner = self.close();
-            self.emit(Stmt::If(inside, inner, vec![]));
-            return Ok(());
+        let flat = self.recall(&flat_key()).unwrap_or(u(0));
+        let branches = &self.nest.branches;
+        if let [branch] = &branches[..] {
+            self.grid_indices(&branch.grid, flat)?;
+            return match self.surplus(&branch.grid)? {
+                Some(inside) => {
+                    self.open();
+                    self.statements(&branch.body, &[super::Env::new()])?;
+                    let inner = self.close();
+                    self.emit(Stmt::If(inside, inner, vec![]));
+                    Ok(())
+                }
+                None => self.statements(&branch.body, &[super::Env::new()]),
+            };
         }
-        self.statements(&body, &[super::Env::new()])
+        let mut start = u(0);
+        let mut done = Vec::new();
+        for (i, branch) in branches.iter().enumerate() {
+            let count = self.workgroups_value(&branch.grid)?;
+            let end = add(start.clone(), count);
+            let end = self.bind_u32(&format!("end{i}"), end);
+            self.open();
+            self.grid_indices(&branch.grid, super::build::sub(flat.clone(), start))?;
+            self.statements(&branch.body, &[super::Env::new()])?;
+            done.push((lt(flat.clone(), end.clone()), self.close()));
+            start = end;
+        }
+        // The last branch's test also leaves out the few workgroups that a folded grid may have too many.
+        let rest = done.into_iter().rev().fold(vec![], |rest, (test, body)| vec![Stmt::If(test, body, rest)]);
+        rest.into_iter().for_each(|stmt| self.emit(stmt));
+        Ok(())
     }
 
     /// A folded grid may have a few workgroups too many: the test that this is not one of them.
-    fn surplus(&mut self) -> Result<Option<Expr>, ScheduleError> {
-        let axes = self.nest.grid.clone();
-        let Some(first) = axes.first().copied() else { return Ok(None) };
-        let most = axes.iter().map(|a| u64::from(self.grid_count(*a).1)).product::<u64>();
-        if most <= u64::from(self.nest.target.max_workgroups) {
+    fn surplus(&mut self, grid: &[AxisId]) -> Result<Option<Expr>, ScheduleError> {
+        let Some(first) = grid.first().copied() else { return Ok(None) };
+        if self.workgroups(grid).1 <= u64::from(self.nest.target.max_workgroups) {
             return Ok(None);
         }
         // The first axis' index runs over; the others are remainders.
@@ -166,6 +207,19 @@ impl Lower<'_> {
             }
             _ => Count::Const(1),
         }
+    }
+}
+
+/// This workgroup's number.
+fn flat_key() -> Key {
+    Key::Text("flat".into())
+}
+
+fn plus(a: Count, b: Count) -> Count {
+    match (a, b) {
+        (Count::Const(a), Count::Const(b)) => Count::Const(a.saturating_add(b)),
+        (Count::Const(0), c) | (c, Count::Const(0)) => c,
+        (a, b) => Count::Add(Box::new(a), Box::new(b)),
     }
 }
 

@@ -27,3 +27,16 @@ schedule! {
         v.d: serial, lanes(64);
     }
 }
+
+schedule! {
+    /// Workgroups of 32 for a head's pairs, or for as many of its columns.
+    pub heads for "rope_append" {
+        t: grid;
+        q.h: grid;
+        q.p: grid, lanes(32);
+        k.h: grid;
+        k.p: grid, lanes(32);
+        v.g: grid;
+        v.d: grid, lanes(32);
+    }
+}

@@ -15,8 +15,8 @@ pub use merge::{factor, merge};
 use std::collections::HashMap;
 use thiserror::Error;
 use tilewright_dsl::ir::{
-    Axis, AxisId, AxisKind, Expr, ExprId, ExtentId, Kernel, Let, MonoidId, Reduce, Role, Scalar, ScalarId, Stmt,
-    Tensor, TensorId, Type,
+    Axis, AxisId, AxisKind, Binary, Expr, ExprId, ExtentId, Kernel, Let, MonoidId, Reduce, Role, Scalar, ScalarId,
+    Stmt, Tensor, TensorId, Type,
 };
 
 /// Why two kernels cannot be fused.
@@ -44,7 +44,7 @@ pub enum FuseError {
     },
     /// Ranks differ.
     #[error(
-        "kernel `{producer}` makes {made} dimensions, and `{tensor}` of `{consumer}` has {wanted}: they must be equal"
+        "kernel `{producer}` makes {made} dimensions, and `{tensor}` of `{consumer}` has {wanted}: it cannot have fewer"
     )]
     Rank {
         /// The consumer.
@@ -86,7 +86,8 @@ pub enum FuseError {
     },
 }
 
-/// Puts `producer` in the place of the consumer's input `tensor`; its axes, lets, tensors and scalars get `prefix.`.
+/// Puts `producer` in the place of the consumer's input `tensor`; its axes, lets, tensors and scalars get `prefix.`. Where the
+/// input has more dimensions than the producer's output, its last ones are one row of it.
 pub fn fuse(name: &str, consumer: &Kernel, tensor: &str, prefix: &str, producer: &Kernel) -> Result<Kernel, FuseError> {
     let input = consumer.tensor_named(tensor).filter(|t| consumer.tensor(*t).role == Role::In).ok_or_else(|| {
         let inputs = consumer.tensors.iter().filter(|t| t.role == Role::In).map(|t| t.name.clone()).collect();
@@ -99,7 +100,7 @@ pub fn fuse(name: &str, consumer: &Kernel, tensor: &str, prefix: &str, producer:
     })?;
     let (indices, value) = one_store(producer)?;
     let wanted = consumer.tensor(input).dims.len();
-    if indices.len() != wanted {
+    if indices.len() > wanted || indices.is_empty() {
         return Err(FuseError::Rank {
             consumer: consumer.name.clone(),
             producer: producer.name.clone(),
@@ -123,7 +124,7 @@ pub fn fuse(name: &str, consumer: &Kernel, tensor: &str, prefix: &str, producer:
         let id = fuser.produce(*id, &[])?;
         fuser.kernel.asserts.push(id);
     }
-    Ok(fuser.kernel)
+    Ok(arena::compact(&fuser.kernel))
 }
 
 /// The axes and the value of a producer's only store.
@@ -217,8 +218,9 @@ impl<'k> Fuser<'k> {
         let wanted = &consumer.tensor(input).dims;
         let theirs: Vec<ExtentId> = (0..producer.extents.len() as u32)
             .map(|e| match output.iter().position(|d| d.0 == e) {
-                Some(d) => wanted[d],
-                None => {
+                // A row of several dimensions has an extent of its own.
+                Some(d) if d + 1 < output.len() || output.len() == wanted.len() => wanted[d],
+                _ => {
                     let wish = &producer.extents[e as usize];
                     let taken = kernel.extents.contains(wish);
                     kernel.extents.push(if taken { format!("{prefix}.{wish}") } else { wish.clone() });
@@ -299,7 +301,16 @@ impl<'k> Fuser<'k> {
         }
         let new = match self.consumer.expr(id) {
             Expr::Load(tensor, indices) if *tensor == self.input => {
-                let at = indices.iter().map(|i| self.consume(*i)).collect::<Result<Vec<_>, _>>()?;
+                let mut at = indices.iter().map(|i| self.consume(*i)).collect::<Result<Vec<_>, _>>()?;
+                let rows = at.split_off(self.stored.len() - 1);
+                let sizes = &self.consumer.tensor(*tensor).dims[self.stored.len() - 1..];
+                let place = |this: &mut Self, place: Option<ExprId>, (index, size): (&ExprId, &ExtentId)| {
+                    let Some(place) = place else { return Some(*index) };
+                    let size = this.intern(Expr::Extent(this.extents[CONSUMER][size.0 as usize]), Type::U32);
+                    let first = this.intern(Expr::Binary(Binary::Mul, place, size), Type::U32);
+                    Some(this.intern(Expr::Binary(Binary::Add, first, *index), Type::U32))
+                };
+                at.extend(rows.iter().zip(sizes).fold(None, |at, step| place(self, at, step)));
                 self.produce(self.value, &at)?
             }
             expr => self.copy(CONSUMER, expr, self.consumer.type_of(id), &[])?,

@@ -386,11 +386,10 @@ fn fill(
     machine.fill(&mut |sink| {
         let context = plan.context as usize;
         for first in (0..context).step_by(TABLE_ROWS) {
-            let tables = RopeTables::new(config, first..context.min(first + TABLE_ROWS));
-            for (placed, values) in plan.tables.iter().zip([&tables.cos, &tables.sin]) {
-                let words = upload::encode(&placed.layout, values)?.words;
-                sink(placed.buffers[0], first as u64 * placed.layout.row_bytes(), bytemuck::cast_slice(&words))?;
-            }
+            let table = RopeTables::new(config, first..context.min(first + TABLE_ROWS)).rows();
+            let words = upload::encode(&plan.angles.layout, &table)?.words;
+            let offset = first as u64 * plan.angles.layout.row_bytes();
+            sink(plan.angles.buffers[0], offset, bytemuck::cast_slice(&words))?;
         }
         upload::weights(&Stacked(weights), &plan.weights, sink, &mut |done, total| {
             progress(Progress::Weights { done, total })

@@ -17,7 +17,7 @@ pub mod linear_residual;
 pub mod mul;
 pub mod norm_gated;
 pub mod norm_linear;
-pub mod norm_linear_bias;
+pub mod qkv;
 pub mod residual;
 pub mod rmsnorm;
 pub mod rope;
@@ -93,10 +93,7 @@ pub fn all() -> Vec<Entry> {
             norm_linear::norm_linear(),
             vec![norm_linear::coalesced(), norm_linear::subgroup(), norm_linear::row(), norm_linear::row_subgroup()],
         ),
-        (
-            norm_linear_bias::norm_linear_bias(),
-            vec![norm_linear_bias::rows(), norm_linear_bias::subgroup(), norm_linear_bias::eight()],
-        ),
+        (qkv::qkv(), vec![qkv::rows(), qkv::subgroup()]),
         (norm_gated::norm_gated(), vec![norm_gated::rows(), norm_gated::subgroup(), norm_gated::eight()]),
         (
             linear_residual::linear_residual(),

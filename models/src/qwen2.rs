@@ -17,10 +17,8 @@ use crate::error::ModelError;
 pub const IDS: &str = "ids";
 /// The row that `last_row` takes, `[1]`.
 pub const ROW: &str = "row";
-/// Cosines of the rotary embedding, [P, D/2].
-pub const COS: &str = "cos";
-/// Sines of the rotary embedding, [P, D/2].
-pub const SIN: &str = "sin";
+/// Cosines and then sines of the rotary embedding, [P, D].
+pub const ANGLES: &str = "angles";
 /// Logits, [1, V].
 pub const LOGITS: &str = "logits";
 /// The greedy token, `[1]`.
@@ -141,51 +139,54 @@ impl<'m, 'a> Qwen2<'m, 'a> {
         let (hidden, width) = (c.hidden_size, c.q_width() + 2 * c.kv_width());
         let w = self.a.tensor(layer_tensor(layer, "self_attn.qkv_proj.weight"), Role::Weight); // [width, hidden]
         let b = self.a.tensor(layer_tensor(layer, "self_attn.qkv_proj.bias"), Role::Weight); // [width]
-        let qkv = if self.fused() {
-            let qkv = self.activation("qkv"); // [T, width]
-            self.a.op(Call {
-                label: "qkv",
-                kernel: "norm_linear_bias",
-                extents: &[("R", width), ("K", hidden)],
-                tensors: &[&b, &qkv, &w, h, norm],
-                scalars: &[("norm.eps", ScalarSource::F32(c.rms_norm_eps))],
-                touched: &[],
-            })?;
-            qkv
-        } else {
-            let x = self.norm("input_norm", h, norm)?; // [T, hidden]
-            let projected = self.linear("qkv_proj", &w, &x, width, hidden)?; // [T, width]
-            self.bias("qkv", &projected, &b, width)?
-        };
         let (heads, groups) = (c.num_attention_heads, c.num_key_value_heads);
-        let (cos, sin) = (self.a.tensor(COS, Role::Input), self.a.tensor(SIN, Role::Input));
+        let angles = self.a.tensor(ANGLES, Role::Input); // [P, D]
         let q = self.activation("q"); // [T, H, D]
         let rows = self.a.rows();
         let first = |n: usize| ScalarSource::U32(n as u32);
+        let scalars = [
+            pos(),
+            ("q.from", first(0)),
+            ("q.at", first(0)),
+            ("k.from", first(heads)),
+            ("k.at", ScalarSource::Param("pos".into())),
+            ("v.from", first(heads + groups)),
+            ("in.norm.eps", ScalarSource::F32(c.rms_norm_eps)),
+        ];
+        let extents = [
+            ("D", c.head_dim),
+            ("P", self.context),
+            ("q.C", rows.capacity()),
+            ("q.H", heads),
+            ("k.C", self.context),
+            ("k.H", groups),
+            ("v.G", groups),
+            ("S", heads + 2 * groups),
+            ("R", width),
+            ("K", hidden),
+        ];
+        let touched = &["angles", "q.y", "k.y", "v.cache"].map(|name| (name, rows.count()));
+        if self.fused() {
+            self.a.op(Call {
+                label: "qkv",
+                kernel: "qkv",
+                extents: &[&extents[..7], &extents[8..]].concat(),
+                tensors: &[&angles, &q, &b, &w, h, norm, cache[0], cache[1]],
+                scalars: &scalars,
+                touched,
+            })?;
+            return Ok(q);
+        }
+        let x = self.norm("input_norm", h, norm)?; // [T, hidden]
+        let projected = self.linear("qkv_proj", &w, &x, width, hidden)?; // [T, width]
+        let qkv = self.bias("qkv", &projected, &b, width)?; // [T, width]
         self.a.op(Call {
             label: "rope_append",
             kernel: "rope_append",
-            extents: &[
-                ("S", heads + 2 * groups),
-                ("D", c.head_dim),
-                ("F", c.head_dim / 2),
-                ("P", self.context),
-                ("q.C", rows.capacity()),
-                ("q.H", heads),
-                ("k.C", self.context),
-                ("k.H", groups),
-                ("v.G", groups),
-            ],
-            tensors: &[&qkv, &cos, &sin, &q, cache[0], cache[1]],
-            scalars: &[
-                pos(),
-                ("q.from", first(0)),
-                ("q.at", first(0)),
-                ("k.from", first(heads)),
-                ("k.at", ScalarSource::Param("pos".into())),
-                ("v.from", first(heads + groups)),
-            ],
-            touched: &["cos", "sin", "q.y", "k.y", "v.cache"].map(|name| (name, rows.count())),
+            extents: &extents[..8],
+            tensors: &[&qkv, &angles, &q, cache[0], cache[1]],
+            scalars: &scalars[..6],
+            touched,
         })?;
         Ok(q)
     }
@@ -324,17 +325,17 @@ impl<'m, 'a> Qwen2<'m, 'a> {
     }
 
     fn rope(&mut self, label: &str, x: &Tensor, heads: usize) -> Result<Tensor, ModelError> {
-        let (cos, sin) = (self.a.tensor(COS, Role::Input), self.a.tensor(SIN, Role::Input));
+        let angles = self.a.tensor(ANGLES, Role::Input); // [P, D]
         let (d, rows) = (self.c.head_dim, self.a.rows());
         let y = self.activation(label);
         let first = || ScalarSource::U32(0);
         self.a.op(Call {
             label,
             kernel: "rope",
-            extents: &[("S", heads), ("H", heads), ("D", d), ("F", d / 2), ("P", self.context), ("C", rows.capacity())],
-            tensors: &[x, &cos, &sin, &y],
+            extents: &[("S", heads), ("H", heads), ("D", d), ("P", self.context), ("C", rows.capacity())],
+            tensors: &[x, &angles, &y],
             scalars: &[pos(), ("from", first()), ("at", first())],
-            touched: &["cos", "sin", "y"].map(|name| (name, rows.count())),
+            touched: &["angles", "y"].map(|name| (name, rows.count())),
         })?;
         Ok(y)
     }

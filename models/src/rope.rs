@@ -40,6 +40,12 @@ impl RopeTables {
         }
         Self { cos, sin, half_dim: frequencies.len() }
     }
+
+    /// Both in one, [positions, D]: the cosines of a position and then its sines.
+    pub fn rows(&self) -> Vec<f32> {
+        let halves = self.cos.chunks_exact(self.half_dim).zip(self.sin.chunks_exact(self.half_dim));
+        halves.flat_map(|(cos, sin)| [cos, sin].concat()).collect()
+    }
 }
 
 /// The D/2 angular frequencies, in radians a position, highest first.

@@ -11,7 +11,7 @@ use tilewright_runtime::Submission;
 
 use crate::kernels::{
     argmax, attention, attention_stats, attention_values, bias, embedding, kv_append, linear, linear_residual, mul,
-    norm_gated, norm_linear, norm_linear_bias, residual, rmsnorm, rope, rope_append, silu,
+    norm_gated, norm_linear, qkv, residual, rmsnorm, rope, rope_append, silu,
 };
 
 /// One tier.
@@ -218,14 +218,14 @@ static TIERS: LazyLock<Vec<Tier>> = LazyLock::new(|| {
     let fused = Tier {
         number: 8,
         name: "fused",
-        change: "norms, biases, activations and residuals run inside the projections; q, k and v are one projection",
-        hypothesis: "21 dependent dispatches a layer are 6, and what they passed on stays in registers",
+        change: "norms, biases, rotary embedding, activations and residuals run inside the projections; q, k and v are one",
+        hypothesis: "21 dependent dispatches a layer are 5, and what they passed on stays in registers",
         risk: "every workgroup of a projection adds up the norm's squares again",
         stacked: true,
         fused: true,
         ..token.clone().with(vec![
-            Phases::both(norm_linear_bias::subgroup()),
-            Phases::both(norm_linear_bias::rows()),
+            Phases::both(qkv::subgroup()),
+            Phases::both(qkv::rows()),
             Phases::both(norm_gated::subgroup()),
             Phases::both(norm_gated::rows()),
             Phases::both(linear_residual::subgroup()),
@@ -258,8 +258,6 @@ static TIERS: LazyLock<Vec<Tier>> = LazyLock::new(|| {
             Phases::both(attention::naive()),
             Phases::both(argmax::wide()),
             Phases::both(argmax::vectors()),
-            Phases::both(norm_linear_bias::eight()),
-            Phases::both(norm_linear_bias::rows()),
             Phases::both(norm_gated::eight()),
             Phases::both(norm_gated::rows()),
             Phases::both(linear_residual::wide()),

@@ -11,18 +11,26 @@ use tilewright_dsl::ir::{
     Binary, Expr, ExprId, Kernel, Let, Monoid, MonoidField, MonoidId, MonoidKind, Reduce, Side, Type,
 };
 
-/// Takes what does not change with the sum's axis out of it: Σ a·x·b = a·b·Σ x.
+/// Takes what does not change with the axis out of the sums over axes of that name: Σ a·x·b = a·b·Σ x.
 ///
 /// # Errors
 /// [`FuseError::NotMerged`] where the axis is not that of a sum.
 pub fn factor(kernel: &Kernel, axis: &str) -> Result<Kernel, FuseError> {
-    let (id, reduce) = sum_over(kernel, axis)?;
+    let count = sums_over(kernel, axis)?.len();
+    // Handles change with every sum that is rewritten.
+    (0..count).try_fold(kernel.clone(), |kernel, i| {
+        let (id, reduce) = sums_over(&kernel, axis)?.swap_remove(i);
+        Ok(factored(&kernel, id, &reduce))
+    })
+}
+
+fn factored(kernel: &Kernel, id: ExprId, reduce: &Reduce) -> Kernel {
     let deps = Deps::new(kernel);
     let mut outside = Vec::new();
     let stays = |f: ExprId| deps.free(f).has(reduce.axis);
     invariant(kernel, reduce.body[0], &stays, &mut outside);
     if outside.is_empty() || !stays(reduce.body[0]) {
-        return Ok(kernel.clone());
+        return kernel.clone();
     }
     rewrite(kernel, &mut |new, arena, old, ids, expr| match expr {
         Expr::Reduce(r) if old == id => {
@@ -38,18 +46,19 @@ pub fn factor(kernel: &Kernel, axis: &str) -> Result<Kernel, FuseError> {
     })
 }
 
-/// Makes the sums over these axes one reduction over an axis of that name: one loop, one fold, a field each.
+/// Makes all sums over axes of these names one reduction over an axis `name`: one loop, one fold, a field each.
 ///
 /// # Errors
 /// [`FuseError::NotMerged`] where an axis is not that of a sum, where ranges differ, or where one sum needs another.
 pub fn merge(kernel: &Kernel, axes: &[&str], name: &str) -> Result<Kernel, FuseError> {
-    let found = axes.iter().map(|a| sum_over(kernel, a)).collect::<Result<Vec<_>, _>>()?;
+    let found = axes.iter().map(|a| sums_over(kernel, a)).collect::<Result<Vec<_>, _>>()?.concat();
     let Some((_, first)) = found.first() else {
         return Err(FuseError::NotMerged { kernel: kernel.name.clone(), why: "no axes are named".into() });
     };
     let refuse = |why: String| FuseError::NotMerged { kernel: kernel.name.clone(), why };
     let range = |r: &Reduce| (kernel.axis(r.axis).lo, kernel.axis(r.axis).hi);
-    for ((_, sum), axis) in found.iter().zip(axes) {
+    for (_, sum) in &found {
+        let axis = &kernel.axis(sum.axis).name;
         if range(sum) != range(first) {
             return Err(refuse(format!("`{axis}` and `{}` have other ranges", axes[0])));
         }
@@ -96,18 +105,16 @@ pub fn merge(kernel: &Kernel, axes: &[&str], name: &str) -> Result<Kernel, FuseE
     Ok(moved(kernel, new, &maps))
 }
 
-/// The sum over an axis.
-fn sum_over(kernel: &Kernel, axis: &str) -> Result<(ExprId, Reduce), FuseError> {
+/// The sums over the axes of a name: inlining at several indices makes several.
+fn sums_over(kernel: &Kernel, axis: &str) -> Result<Vec<(ExprId, Reduce)>, FuseError> {
     let refuse = |why: String| FuseError::NotMerged { kernel: kernel.name.clone(), why };
-    let id = kernel.axis_named(axis).ok_or_else(|| refuse(format!("it has no axis `{axis}`")))?;
-    let sums = kernel.exprs.iter().enumerate().filter_map(|(i, e)| match e {
-        Expr::Reduce(r) if r.axis == id && kernel.monoid(r.monoid).kind == MonoidKind::Sum => Some((i, r)),
+    let over = kernel.exprs.iter().enumerate().filter_map(|(i, e)| match e {
+        Expr::Reduce(r) if kernel.axis(r.axis).name == axis => Some((ExprId(i as u32), r.clone())),
         _ => None,
     });
-    match sums.collect::<Vec<_>>()[..] {
-        [(i, r)] => Ok((ExprId(i as u32), r.clone())),
-        _ => Err(refuse(format!("`{axis}` is not the axis of one sum"))),
-    }
+    let found: Vec<(ExprId, Reduce)> = over.collect();
+    let sums = found.iter().all(|(_, r)| kernel.monoid(r.monoid).kind == MonoidKind::Sum);
+    if found.is_empty() || !sums { Err(refuse(format!("`{axis}` is not the axis of a sum"))) } else { Ok(found) }
 }
 
 /// The factors of a product that do not stay in it, in the order of the text.
@@ -200,7 +207,7 @@ type Arena = HashMap<Expr, ExprId>;
 fn rewrite(
     kernel: &Kernel,
     change: &mut dyn FnMut(&mut Kernel, &mut Arena, ExprId, &[ExprId], Expr) -> Expr,
-) -> Result<Kernel, FuseError> {
+) -> Kernel {
     let mut new = kernel.clone();
     (new.exprs, new.types) = (vec![], vec![]);
     let mut maps = Maps::same(kernel);
@@ -213,7 +220,7 @@ fn rewrite(
         ids.push(id);
     }
     maps.exprs = ids;
-    Ok(moved(kernel, new, &maps))
+    moved(kernel, new, &maps)
 }
 
 /// The rest of a kernel whose expressions have moved.

@@ -14,7 +14,7 @@ use super::{EngineOptions, TierChoice};
 use crate::config::Config;
 use crate::error::ModelError;
 use crate::kernels;
-use crate::qwen2::{COS, IDS, LOGITS, Qwen2, ROW, SIN, TOKEN};
+use crate::qwen2::{ANGLES, IDS, LOGITS, Qwen2, ROW, TOKEN};
 use crate::tiers::{self, Tier};
 
 /// Positions that prefill takes at once.
@@ -39,8 +39,8 @@ pub struct Plan {
     pub graphs: [Graph; 3],
     /// Weights in the order of their first use.
     pub weights: Vec<Placed>,
-    /// Rotary tables: cosines and sines.
-    pub tables: [Placed; 2],
+    /// The rotary table.
+    pub angles: Placed,
     /// Token ids of a step.
     pub ids: BufferId,
     /// The row that [`Stage::Last`] takes.
@@ -104,7 +104,7 @@ impl Plan {
         Ok(Plan {
             tier,
             weights: a.of_role(Role::Weight),
-            tables: [place(COS)?, place(SIN)?],
+            angles: place(ANGLES)?,
             ids: place(IDS)?.buffers[0],
             row: place(ROW)?.buffers[0],
             logits: place(LOGITS)?.buffers[0],

@@ -10,7 +10,7 @@ use tilewright_dsl::schedule;
 /// # Errors
 /// None, as long as the texts stay what they are.
 pub fn rope_append() -> Result<Kernel, FuseError> {
-    let shared = ["t", "x", "cos", "sin", "pos", "T", "S", "D", "F", "P"];
+    let shared = ["t", "x", "angles", "pos", "T", "S", "D", "P"];
     beside("rope_append", &[("q", &rope()), ("k", &rope()), ("v", &kv_append())], &shared)
 }
 

@@ -30,10 +30,10 @@ schedule! {
 }
 
 schedule! {
-    /// One output a workgroup of 128, folded by subgroup operations.
+    /// Two outputs a workgroup, 128 lanes each, folded by subgroup operations.
     pub wide for "linear_residual" {
         t: grid;
-        i: grid;
+        i: grid, lanes(2);
         linear.k: serial, lanes(128), vector(8);
         fold linear.k: subgroup;
     }

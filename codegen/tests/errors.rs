@@ -142,9 +142,13 @@ fn the_empty_schedule_applies_to_every_kernel() {
 }
 
 #[test]
-fn a_message_names_file_and_line() {
-    let text = "\n\nschedule odd for linear { k: serial, lanes(48); }";
-    let schedule = parse_file("mine.schedules", text).expect("the text is well formed").remove(0);
-    let case = Case { schedule, ..Case::new(refused::linear(), "schedule odd for linear { }", refused::small()) };
-    assert!(refusal(&case).1.contains("  --> mine.schedules:3"), "{}", refusal(&case).1);
+fn a_message_names_file_line_and_column() {
+    let text = "\n\nschedule base for linear {\n    r: grid;\n    k: serial, lanes(48);\n}\n
+schedule odd for linear from base {\n    store w: f16;\n    tail r: exact;\n}\n";
+    let schedules = parse_file("mine.schedules", text).expect("the text is well formed");
+    let case = Case::new(refused::linear(), "schedule odd for linear { }", refused::small());
+    let [first, second] = [0, 1].map(|i| refusal(&Case { schedule: schedules[i].clone(), ..case.clone() }).1);
+    let place = "  --> mine.schedules:5:16\n 5 |  k: serial, lanes(48)\n   |             ^^^^^^^^^\n";
+    assert!(first.contains(place), "{first}");
+    assert!(second.contains(place), "a line taken over from the base shows the base's place: {second}");
 }

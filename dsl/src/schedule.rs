@@ -5,10 +5,13 @@
 //! they exist and fit is checked when it is applied, and then all errors come at once. It never repairs itself. Nothing
 //! here knows a target or a shader language.
 
+mod origin;
 mod parse;
 mod print;
+mod token;
 
-pub use parse::{SyntaxError, parse_file};
+pub use origin::{Origin, Position};
+pub use parse::{Mistake, SyntaxError, SyntaxErrors, parse_file};
 pub use print::{Printed, Spot};
 
 /// How a value is stored in a buffer.
@@ -111,25 +114,6 @@ pub enum Tail {
     Exact,
 }
 
-/// Where a schedule stands, for messages alone: all origins are equal.
-#[derive(Clone, Debug, Default)]
-pub struct Origin {
-    /// The file, as the compiler or the user names it; empty if unknown.
-    pub file: String,
-    /// The line of its first word, from 1.
-    pub line: u32,
-}
-
-impl PartialEq for Origin {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-impl Eq for Origin {}
-impl std::hash::Hash for Origin {
-    fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
-}
-
 /// A schedule for one kernel. The empty one is one invocation with all axes serial.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Schedule {
@@ -164,7 +148,8 @@ impl Schedule {
     /// schedule already has a directive about takes its place; others come after.
     pub fn derived(&self, change: Schedule) -> Self {
         let mut new = self.clone();
-        (new.name, new.kernel, new.origin) = (change.name, change.kernel, change.origin);
+        new.origin = Origin::derived(self, &change);
+        (new.name, new.kernel) = (change.name, change.kernel);
         new.workgroup = change.workgroup.or(new.workgroup);
         replace(&mut new.axes, change.axes, |a, b| a.axis == b.axis);
         replace(&mut new.folds, change.folds, |a, b| a.0 == b.0);

@@ -193,7 +193,7 @@ fn schedules_are_values() {
     assert_eq!((s.name.as_str(), s.kernel.as_str(), s.workgroup), ("coalesced", "linear", Some(64)));
     assert_eq!(s.levels("t"), Some(&[level(LevelKind::Grid, None)][..]));
     assert_eq!(s.levels("k").map(|l| l[0].name.as_deref()), Some(Some("ko")));
-    assert!(s.origin.file.ends_with("macros.rs"));
+    assert!(s.origin.start.file.ends_with("macros.rs"));
     let d = subgroup();
     assert_eq!(d.axes.iter().map(|a| a.axis.as_str()).collect::<Vec<_>>(), ["t", "r", "k"]);
     assert_eq!(d.levels("r"), Some(&[level(LevelKind::Grid, Some(2)), level(LevelKind::Lanes, Some(4))][..]));
@@ -206,6 +206,15 @@ fn schedules_are_values() {
         (f.kernel.as_str(), f.computes[0].place, f.computes[1].place),
         ("norm_linear", Place::Workgroup, Place::Registers)
     );
+    // Each part stands where its author wrote it, those of a base included.
+    for schedule in [&s, &d, &f] {
+        let printed = schedule.printed();
+        for (spot, span) in printed.spots {
+            let at = schedule.origin.of(&spot).unwrap_or_else(|| panic!("{spot:?} stands nowhere"));
+            let line = include_str!("macros.rs").lines().nth(at.line as usize - 1).expect("the line is in this file");
+            assert!(line[at.column as usize - 1..].starts_with(&printed.text[span]), "{spot:?} at {at:?}: {line}");
+        }
+    }
     // What the macro reads, the text parser reads as the same value.
     let text = "\
 schedule coalesced for linear {

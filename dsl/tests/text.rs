@@ -60,10 +60,12 @@ proptest! {
                 Spot::Fold(axis) => Some(s.fold(&axis).to_string()),
                 Spot::Store(tensor) => Some(s.storage(&tensor).to_string()),
                 Spot::Tail(axis) => Some(s.tail(&axis).to_string()),
-                Spot::Stage(i) => Some(format!("stage {} at {}: {}", s.stages[i].tensor, s.stages[i].at, s.stages[i].place)),
-                Spot::Compute(i) => {
-                    let tail = if s.computes[i].place == Place::Workgroup { ": workgroup" } else { "" };
-                    Some(format!("compute {} at {}{tail}", s.computes[i].value, s.computes[i].at))
+                Spot::Name => Some(s.name.clone()),
+                Spot::Stage(tensor, place) => Some(format!("stage {tensor} at {}: {place}", s.stages[0].at)),
+                Spot::Compute(value) => {
+                    let compute = s.computes.iter().find(|c| c.value == value).expect("it is in the schedule");
+                    let tail = if compute.place == Place::Workgroup { ": workgroup" } else { "" };
+                    Some(format!("compute {value} at {}{tail}", compute.at))
                 }
             };
             prop_assert_eq!(Some(text), expected.as_deref());
@@ -106,7 +108,16 @@ fn a_file_may_derive() {
     };
     assert_eq!((narrow.workgroup, narrow.fold("k"), narrow.tail("k")), (wide.workgroup, wide.fold("k"), Tail::Guard));
     assert_eq!(narrow.axes.iter().map(|a| (a.axis.as_str(), a.levels.len())).collect::<Vec<_>>(), [("k", 2), ("t", 1)]);
-    assert_eq!((narrow.origin.file.as_str(), narrow.origin.line), ("my.schedules", 11));
+    assert_eq!(narrow.origin.start, Position { file: "my.schedules".into(), line: 11, column: 1 });
+    let at = |spot| narrow.origin.of(&spot).map(|p| (p.line, p.column));
+    let level = |i| Spot::Level("k".into(), i);
+    // What the base says stands where the base stands; what the schedule itself says, in its own line.
+    assert_eq!(at(Spot::Workgroup), Some((2, 15)));
+    assert_eq!(at(Spot::Fold("k".into())), Some((4, 13)));
+    assert_eq!(at(Spot::Stage("w".into(), Place::Workgroup)), Some((5, 5)));
+    assert_eq!((at(level(0)), at(level(1)), at(level(2))), (Some((11, 43)), Some((11, 57)), None));
+    assert_eq!(at(Spot::Tail("k".into())), Some((11, 76)));
+    assert_eq!(at(Spot::Name), Some((11, 10)));
 }
 
 #[test]
@@ -125,6 +136,10 @@ fn mistakes_say_where_and_what() {
             "schedule a for k { merge a with b; }",
             "schedule a for k { fold t: tree; // again\n fold t: tree; }",
             "schedule a for k { t: grid; t: grid; }",
+            "schedule a for k { t: serial as s; k: serial as s; stage x at s: workgroup; stage x at t: workgroup; }",
+            "schedule a for k { } schedule a for k { }",
+            "schedule a for k { # grid first\n t: grid; }",
+            "  \n // nothing\n",
             "schedule a for k { stage w: workgroup; }",
             "schedule a for k from b { }",
             "schedule a for k { € }",
@@ -137,9 +152,37 @@ fn mistakes_say_where_and_what() {
 }
 
 #[test]
+fn all_mistakes_of_a_text_come_at_once() {
+    let text = "\
+schedule a for k {
+    workgroup none;
+    t: lanes, grid;
+    store w: f64
+}
+schedule b of k { u: blocks; }
+schedule c for k from a {
+    t: grid;
+    v: grid(0);
+schedule d for k from z { t: serial }
+";
+    let SyntaxErrors(errors) = parse_file("f", text).expect_err("it is full of mistakes");
+    let at: Vec<_> = errors.iter().map(|e| (e.line, e.column)).collect();
+    assert_eq!(at, [(2, 15), (3, 13), (4, 14), (6, 12), (6, 22), (9, 13), (10, 1), (10, 23), (10, 37)], "{errors:#?}");
+}
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_the_text() {
+    let [s] = &parse_file("f", "\u{feff}schedule a for k { t: grid; }").expect("it is well formed")[..] else {
+        panic!("one schedule")
+    };
+    assert_eq!((s.name.as_str(), s.origin.start.column), ("a", 1));
+}
+
+#[test]
 fn a_message_points_into_the_text() {
     let mut s: Schedule = WIDE.parse().expect("it is canonical");
-    s.origin = Origin { file: "models/src/kernels/linear.rs".into(), line: 31 };
+    let parts = [(Spot::Level("k".into(), 1), (33, 23)), (Spot::Tail("k".into()), (139, 17))];
+    s.origin = Origin::new("models/src/kernels/linear.rs", (31, 1), parts);
     let label = |spot, text: &str| (spot, text.to_string());
     let level = |i| Spot::Level("k".into(), i);
     let message = render(
@@ -154,18 +197,18 @@ fn a_message_points_into_the_text() {
     );
     insta::assert_snapshot!(message, @r"
     error: 64 × 4 does not divide axis `k` of 896 (kernel `linear`, schedule `wide`)
-      --> models/src/kernels/linear.rs:31
-       |  k: serial as ko, lanes(64), vector(4)
-       |                   ^^^^^^^^^  ^^^^^^^^^ 256 a step, and 896 = 3 × 256 + 128
-       |  tail k: exact
-       |          ^^^^^ asserts that it divides
-       = help: `lanes(32)` divides; or drop `tail k: exact`, and the last step is masked
+      --> models/src/kernels/linear.rs:33:23
+     33 |  k: serial as ko, lanes(64), vector(4)
+        |                   ^^^^^^^^^  ^^^^^^^^^ 256 a step, and 896 = 3 × 256 + 128
+    139 |  tail k: exact
+        |          ^^^^^ asserts that it divides
+        = help: `lanes(32)` divides; or drop `tail k: exact`, and the last step is masked
     ");
     let labels = [label(level(0), "first"), label(level(1), "second"), label(Spot::Axis("q".into()), "`q` is no axis")];
     insta::assert_snapshot!(render("two", &s, &labels, &[]), @r"
     error: two
-      --> models/src/kernels/linear.rs:31
-       |  k: serial as ko, lanes(64), vector(4)
+      --> models/src/kernels/linear.rs:33:23
+    33 |  k: serial as ko, lanes(64), vector(4)
        |     ^^^^^^^^^^^^ first
        |                   ^^^^^^^^^ second
        = note: `q` is no axis

@@ -4,7 +4,7 @@
 //! the schedule, at the edge. Only places that are in the schedule get labels.
 
 use super::ScheduleError;
-use tilewright_dsl::schedule::{Level, LevelKind, Schedule, Spot};
+use tilewright_dsl::schedule::{Compute, Level, LevelKind, Schedule, Spot, Stage};
 
 type Label = (Spot, String);
 
@@ -23,14 +23,14 @@ impl ScheduleError {
                 (Spot::Tail(axis.clone()), "no such axis".into()),
             ],
             Self::UnknownTensor { tensor, .. } => {
-                let mut labels = stages(s, |i| s.stages[i].tensor == *tensor, "no such tensor");
+                let mut labels = stages(s, |t| t.tensor == *tensor, "no such tensor");
                 labels.push((Spot::Store(tensor.clone()), "no such tensor".into()));
                 labels
             }
-            Self::UnknownValue { value, .. } => computes(s, |i| s.computes[i].value == *value, "no such `let`"),
+            Self::UnknownValue { value, .. } => computes(s, |c| c.value == *value, "no such `let`"),
             Self::UnknownLevel { level, .. } => {
-                let mut labels = stages(s, |i| s.stages[i].at == *level, "no such level");
-                labels.extend(computes(s, |i| s.computes[i].at == *level, "no such level"));
+                let mut labels = stages(s, |t| t.at == *level, "no such level");
+                labels.extend(computes(s, |c| c.at == *level, "no such level"));
                 labels
             }
             Self::AxisTwice { axis } => vec![(Spot::Axis(axis.clone()), "here, and in a later line".into())],
@@ -78,8 +78,8 @@ impl ScheduleError {
                 labels
             }
             Self::NoTile { what, at, .. } => {
-                let mut labels = stages(s, |i| s.stages[i].tensor == *what && s.stages[i].at == *at, "");
-                labels.extend(computes(s, |i| s.computes[i].value == *what && s.computes[i].at == *at, ""));
+                let mut labels = stages(s, |t| t.tensor == *what && t.at == *at, "");
+                labels.extend(computes(s, |c| c.value == *what && c.at == *at, ""));
                 labels
             }
             Self::StorageNotPossible { tensor, .. } | Self::BindingTooLarge { tensor, .. } => {
@@ -92,8 +92,8 @@ impl ScheduleError {
             }
             Self::WorkgroupMemory { parts, .. } => {
                 let bytes = |name: &str| parts.iter().find(|p| p.0 == format!("{name}_tile")).map(|p| p.1);
-                let stages = s.stages.iter().enumerate().map(|(i, t)| (Spot::Stage(i), bytes(&t.tensor)));
-                let computes = s.computes.iter().enumerate().map(|(i, c)| (Spot::Compute(i), bytes(&c.value)));
+                let stages = s.stages.iter().map(|t| (staged(t), bytes(&t.tensor)));
+                let computes = s.computes.iter().map(|c| (Spot::Compute(c.value.clone()), bytes(&c.value)));
                 stages.chain(computes).filter_map(|(spot, n)| Some((spot, format!("{} bytes", n?)))).collect()
             }
             Self::TooManyWorkgroups { .. } => {
@@ -131,10 +131,14 @@ fn last_says(labels: impl Iterator<Item = Label>, text: &str) -> Vec<Label> {
     labels
 }
 
-fn stages(s: &Schedule, which: impl Fn(usize) -> bool, text: &str) -> Vec<Label> {
-    (0..s.stages.len()).filter(|i| which(*i)).map(|i| (Spot::Stage(i), text.into())).collect()
+fn stages(s: &Schedule, which: impl Fn(&Stage) -> bool, text: &str) -> Vec<Label> {
+    s.stages.iter().filter(|t| which(t)).map(|t| (staged(t), text.into())).collect()
 }
 
-fn computes(s: &Schedule, which: impl Fn(usize) -> bool, text: &str) -> Vec<Label> {
-    (0..s.computes.len()).filter(|i| which(*i)).map(|i| (Spot::Compute(i), text.into())).collect()
+fn staged(stage: &Stage) -> Spot {
+    Spot::Stage(stage.tensor.clone(), stage.place)
+}
+
+fn computes(s: &Schedule, which: impl Fn(&Compute) -> bool, text: &str) -> Vec<Label> {
+    s.computes.iter().filter(|c| which(c)).map(|c| (Spot::Compute(c.value.clone()), text.into())).collect()
 }

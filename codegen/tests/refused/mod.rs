@@ -112,6 +112,7 @@ fn bias(y: InOut<T, R>, b: Tensor<R>) {
 }
 
 /// A kernel, and a schedule that does not apply to it.
+#[derive(Clone)]
 pub struct Case {
     /// What sets this case apart from others with the same error; empty for one of them.
     pub detail: &'static str,

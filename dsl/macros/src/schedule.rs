@@ -51,6 +51,8 @@ struct Body {
     computes: Vec<TokenStream>,
     stores: Vec<TokenStream>,
     tails: Vec<TokenStream>,
+    /// Where the parts stand: `(Spot, (line, column))`.
+    parts: Vec<TokenStream>,
     /// Names of levels, `serial as NAME`.
     levels: HashSet<String>,
     /// Levels that `stage` and `compute` name.
@@ -108,14 +110,15 @@ fn generate(head: Head, body: Body) -> TokenStream {
         Some(n) => quote!(::std::option::Option::Some(#n)),
         None => quote!(::std::option::Option::None),
     };
-    let Body { axes, folds, stages, computes, stores, tails, .. } = body;
+    let Body { axes, folds, stages, computes, stores, tails, parts, .. } = body;
+    let (start, named) = (position(Span::call_site()), position(name.span()));
     let derived = base.map(|base| quote!(let schedule = #base().derived(schedule);));
     quote! {
         #(#attrs)*
         #vis fn #name() -> #result {
             #check
             #[allow(unused_imports)]
-            use ::tilewright_dsl::schedule::{AxisLevels, Compute, Fold, Level, LevelKind, Origin, Place, Stage, Storage, Tail};
+            use ::tilewright_dsl::schedule::{AxisLevels, Compute, Fold, Level, LevelKind, Origin, Place, Spot, Stage, Storage, Tail};
             #[allow(unused_imports)]
             use ::std::option::Option::{self, None, Some};
             let schedule = #result {
@@ -128,7 +131,7 @@ fn generate(head: Head, body: Body) -> TokenStream {
                 computes: ::std::vec![#(#computes),*],
                 stores: ::std::vec![#(#stores),*],
                 tails: ::std::vec![#(#tails),*],
-                origin: Origin { file: ::std::convert::From::from(::std::file!()), line: ::std::line!() },
+                origin: Origin::new(::std::file!(), #start, [(Spot::Name, #named), #(#parts),*]),
             };
             #derived
             schedule
@@ -145,6 +148,7 @@ impl Body {
         } else {
             match word.to_string().as_str() {
                 "workgroup" => {
+                    self.part(input.span(), quote!(Workgroup));
                     let n = number(input)?;
                     self.once(&word, "workgroup".into())?;
                     self.workgroup = Some(n);
@@ -152,37 +156,43 @@ impl Body {
                 "fold" => {
                     let axis = self.axis_name(input)?;
                     self.once(&axis, format!("fold {axis}"))?;
-                    let how =
-                        choice(input, "Fold", &[("serial", "Serial"), ("tree", "Tree"), ("subgroup", "Subgroup")])?;
+                    let words = [("serial", "Serial"), ("tree", "Tree"), ("subgroup", "Subgroup")];
+                    let (how, at) = choice(input, "Fold", &words)?;
+                    self.named_part(at, "Fold", &axis);
                     self.folds.push(pair(&axis, how));
                 }
                 "tail" => {
                     let axis = self.axis_name(input)?;
                     self.once(&axis, format!("tail {axis}"))?;
-                    self.tails.push(pair(&axis, choice(input, "Tail", &[("guard", "Guard"), ("exact", "Exact")])?));
+                    let (how, at) = choice(input, "Tail", &[("guard", "Guard"), ("exact", "Exact")])?;
+                    self.named_part(at, "Tail", &axis);
+                    self.tails.push(pair(&axis, how));
                 }
                 "store" => {
                     let tensor = self.reference(input, "tensor")?;
                     self.once(&tensor, format!("store {tensor}"))?;
-                    let how = choice(input, "Storage", &[("f32", "F32"), ("f16", "F16"), ("bf16", "Bf16")])?;
+                    let (how, at) = choice(input, "Storage", &[("f32", "F32"), ("f16", "F16"), ("bf16", "Bf16")])?;
+                    self.named_part(at, "Store", &tensor);
                     self.stores.push(pair(&tensor, how));
                 }
                 "stage" => {
                     let tensor = self.reference(input, "tensor")?;
                     let at = self.level_name(input)?;
-                    let place = choice(input, "Place", &[("workgroup", "Workgroup"), ("registers", "Registers")])?;
+                    let (place, _) = choice(input, "Place", &PLACES)?;
                     self.once(&tensor, format!("stage {tensor} in {place}"))?;
                     let tensor = tensor.text();
+                    self.part(word.span(), quote!(Stage(::std::convert::From::from(#tensor), #place)));
                     self.stages.push(quote!(Stage { tensor: ::std::convert::From::from(#tensor), at: ::std::convert::From::from(#at), place: #place }));
                 }
                 "compute" => {
                     let value = self.reference(input, "value")?;
                     let at = self.level_name(input)?;
                     let place = match input.peek(Token![:]) {
-                        true => choice(input, "Place", &[("workgroup", "Workgroup"), ("registers", "Registers")])?,
+                        true => choice(input, "Place", &PLACES)?.0,
                         false => quote!(Place::Registers),
                     };
                     self.once(&value, format!("compute {value}"))?;
+                    self.named_part(word.span(), "Compute", &value);
                     let value = value.text();
                     self.computes.push(quote!(Compute { value: ::std::convert::From::from(#value), at: ::std::convert::From::from(#at), place: #place }));
                 }
@@ -201,10 +211,11 @@ impl Body {
         let axis = Name::after(first, input)?;
         self.refer(&axis, "axis");
         self.once(&axis, format!("axis {axis}"))?;
+        self.named_part(axis.0[0].span(), "Axis", &axis);
         input.parse::<Token![:]>()?;
-        let mut levels = vec![self.level(input)?];
+        let mut levels = vec![self.level(&axis, 0, input)?];
         while input.parse::<Option<Token![,]>>()?.is_some() {
-            levels.push(self.level(input)?);
+            levels.push(self.level(&axis, levels.len(), input)?);
         }
         let axis = axis.text();
         self.axes
@@ -212,8 +223,11 @@ impl Body {
         Ok(())
     }
 
-    fn level(&mut self, input: ParseStream) -> Result<TokenStream> {
+    /// The level of that number of an axis.
+    fn level(&mut self, axis: &Name, index: usize, input: ParseStream) -> Result<TokenStream> {
         let word = input.call(Ident::parse_any)?;
+        let text = axis.text();
+        self.part(word.span(), quote!(Level(::std::convert::From::from(#text), #index)));
         let kind = match word.to_string().as_str() {
             "grid" => quote!(Grid),
             "serial" => quote!(Serial),
@@ -255,6 +269,17 @@ impl Body {
             None => quote!(None),
         };
         Ok(quote!(Level { kind: LevelKind::#kind, size: #size, name: #name }))
+    }
+
+    /// A part of the schedule stands there.
+    fn part(&mut self, at: Span, spot: TokenStream) {
+        let at = position(at);
+        self.parts.push(quote!((Spot::#spot, #at)));
+    }
+
+    fn named_part(&mut self, at: Span, spot: &str, name: &Name) {
+        let (spot, name) = (Ident::new(spot, Span::call_site()), name.text());
+        self.part(at, quote!(#spot(::std::convert::From::from(#name))));
     }
 
     fn axis_name(&mut self, input: ParseStream) -> Result<Name> {
@@ -361,14 +386,23 @@ fn number(input: ParseStream) -> Result<u32> {
     }
 }
 
-/// `: WORD`, one of these.
-fn choice(input: ParseStream, of: &str, words: &[(&str, &str)]) -> Result<TokenStream> {
+/// Line and column of a token, from 1.
+fn position(span: Span) -> TokenStream {
+    let span = span.unwrap();
+    let (line, column) = (span.line() as u32, span.column() as u32);
+    quote!((#line, #column))
+}
+
+const PLACES: [(&str, &str); 2] = [("workgroup", "Workgroup"), ("registers", "Registers")];
+
+/// `: WORD`, one of these, and where the word stands.
+fn choice(input: ParseStream, of: &str, words: &[(&str, &str)]) -> Result<(TokenStream, Span)> {
     input.parse::<Token![:]>()?;
     let word = input.call(Ident::parse_any)?;
     let of = Ident::new(of, Span::call_site());
     if let Some((_, variant)) = words.iter().find(|w| word == w.0) {
         let variant = Ident::new(variant, Span::call_site());
-        return Ok(quote!(#of::#variant));
+        return Ok((quote!(#of::#variant), word.span()));
     }
     let later = ["int8", "nf4", "matrix"].iter().any(|l| word == l);
     let message = match later {

@@ -1,15 +1,19 @@
 //! The text of schedules, read back: what [`Schedule`] prints, several in a file, `// comments` between the words, and
 //! `schedule NAME for KERNEL from BASE { .. }` where BASE stands before it in the file.
+//!
+//! The rule: all mistakes of a text come at once, each where it stands. After one, reading goes on behind the next `;`, or
+//! at the end of the schedule.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
 
+use super::token::{Kind, Token, tokens};
 use super::*;
 
-/// What is wrong with a schedule's text.
+/// What is wrong with a schedule's text, and where.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, thiserror::Error)]
-#[error("{}{line}:{column}: expected {expected}, found {found}", if .file.is_empty() { String::new() } else { format!("{}:", .file) })]
+#[error("{}{line}:{column}: {mistake}", if .file.is_empty() { String::new() } else { format!("{}:", .file) })]
 pub struct SyntaxError {
     /// The file; empty for a text without one.
     pub file: String,
@@ -17,103 +21,105 @@ pub struct SyntaxError {
     pub line: u32,
     /// The column in characters, from 1.
     pub column: u32,
-    /// What may stand there.
-    pub expected: String,
-    /// What stands there.
-    pub found: String,
+    /// What is wrong there.
+    pub mistake: Mistake,
 }
 
+/// What can be wrong at a place in a schedule's text.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, thiserror::Error)]
+pub enum Mistake {
+    /// Another word or sign should stand there.
+    #[error("expected {expected}, found {found}")]
+    Expected {
+        /// What may stand there.
+        expected: String,
+        /// What stands there.
+        found: String,
+    },
+    /// Something is said twice.
+    #[error("a second {what}; the first is in line {line}, column {column}: {help}")]
+    Twice {
+        /// What is said.
+        what: String,
+        /// The line in which it was said first, from 1.
+        line: u32,
+        /// The column, from 1.
+        column: u32,
+        /// What to do instead.
+        help: &'static str,
+    },
+}
+
+/// All that is wrong with a text: at least one thing, in the order of the text.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct SyntaxErrors(pub Vec<SyntaxError>);
+
+impl fmt::Display for SyntaxErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lines: Vec<String> = self.0.iter().map(SyntaxError::to_string).collect();
+        f.write_str(&lines.join("\n"))
+    }
+}
+
+impl std::error::Error for SyntaxErrors {}
+
 impl FromStr for Schedule {
-    type Err = SyntaxError;
+    type Err = SyntaxErrors;
     /// One schedule.
-    fn from_str(text: &str) -> Result<Self, SyntaxError> {
+    fn from_str(text: &str) -> Result<Self, SyntaxErrors> {
         let mut parser = Parser::new("", text);
-        let schedule = parser.schedule(&[])?;
-        match parser.token().kind {
-            Kind::End => Ok(schedule),
-            _ => Err(parser.expected("the end of the text")),
+        let schedule = parser.schedule(&[]);
+        if parser.errors.is_empty() && parser.token().kind != Kind::End {
+            let error = parser.expected("the end of the text");
+            parser.errors.push(error);
         }
+        parser.finish(schedule.unwrap_or_default())
     }
 }
 
 /// All schedules of a text, in order; `file` is its name in messages.
-pub fn parse_file(file: &str, text: &str) -> Result<Vec<Schedule>, SyntaxError> {
+///
+/// # Errors
+/// All mistakes of the text; a text without a schedule is one.
+pub fn parse_file(file: &str, text: &str) -> Result<Vec<Schedule>, SyntaxErrors> {
     let mut parser = Parser::new(file, text);
     let mut schedules = Vec::new();
+    if parser.token().kind == Kind::End {
+        let error = parser.expected("at least one `schedule NAME for KERNEL { .. }`");
+        parser.errors.push(error);
+    }
     while parser.token().kind != Kind::End {
-        schedules.push(parser.schedule(&schedules)?);
+        let schedule = parser.schedule(&schedules);
+        schedules.extend(schedule);
     }
-    Ok(schedules)
-}
-
-#[derive(Clone, PartialEq)]
-enum Kind {
-    /// A name with its dots.
-    Word(String),
-    Number(String),
-    Sign(char),
-    End,
-}
-
-#[derive(Clone)]
-struct Token {
-    kind: Kind,
-    line: u32,
-    column: u32,
-}
-
-impl fmt::Display for Token {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.kind {
-            Kind::Word(text) | Kind::Number(text) => write!(f, "`{text}`"),
-            Kind::Sign(sign) => write!(f, "`{}`", sign.escape_debug()),
-            Kind::End => f.write_str("the end of the text"),
-        }
-    }
-}
-
-/// The words of a text; the last one is [`Kind::End`].
-fn tokens(text: &str) -> Vec<Token> {
-    let mut tokens = Vec::new();
-    let (mut line, mut column) = (1, 1);
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let length = if rest.starts_with("//") {
-            rest.find('\n').unwrap_or(rest.len())
-        } else if first.is_ascii_alphanumeric() || first == '_' {
-            let part = |c: char| c.is_ascii_alphanumeric() || c == '_' || (c == '.' && !first.is_ascii_digit());
-            let length = rest.find(|c| !part(c)).unwrap_or(rest.len());
-            let word = rest[..length].to_string();
-            let kind = if first.is_ascii_digit() { Kind::Number(word) } else { Kind::Word(word) };
-            tokens.push(Token { kind, line, column });
-            length
-        } else {
-            if !first.is_whitespace() {
-                tokens.push(Token { kind: Kind::Sign(first), line, column });
-            }
-            first.len_utf8()
-        };
-        for c in rest[..length].chars() {
-            (line, column) = if c == '\n' { (line + 1, 1) } else { (line, column + 1) };
-        }
-        rest = &rest[length..];
-    }
-    tokens.push(Token { kind: Kind::End, line, column });
-    tokens
+    parser.finish(schedules)
 }
 
 struct Parser<'t> {
     file: &'t str,
     tokens: Vec<Token>,
     at: usize,
-    seen: HashSet<String>,
+    /// What has been said, and where: by schedules of the text, and by directives of the schedule at hand.
+    schedules: HashMap<String, (u32, u32)>,
+    directives: HashMap<String, (u32, u32)>,
+    /// Where the parts of the schedule at hand stand.
+    parts: Vec<(Spot, (u32, u32))>,
+    errors: Vec<SyntaxError>,
 }
 
 const DIRECTIVES: &str = "`workgroup`, `fold`, `stage`, `compute`, `store`, `tail`, `AXIS: levels` or `}`";
 
+/// The name, kernel and base of a schedule.
+type Head<'s> = (String, String, Option<&'s Schedule>);
+
 impl<'t> Parser<'t> {
     fn new(file: &'t str, text: &str) -> Self {
-        Parser { file, tokens: tokens(text), at: 0, seen: HashSet::new() }
+        let (schedules, directives) = (HashMap::new(), HashMap::new());
+        Parser { file, tokens: tokens(text), at: 0, schedules, directives, parts: Vec::new(), errors: Vec::new() }
+    }
+
+    fn finish<T>(self, done: T) -> Result<T, SyntaxErrors> {
+        if self.errors.is_empty() { Ok(done) } else { Err(SyntaxErrors(self.errors)) }
     }
 
     fn token(&self) -> &Token {
@@ -125,15 +131,20 @@ impl<'t> Parser<'t> {
         self.at = (self.at + 1).min(self.tokens.len() - 1);
     }
 
+    fn here(&self) -> (u32, u32) {
+        self.token().at
+    }
+
+    fn error(&self, (line, column): (u32, u32), mistake: Mistake) -> SyntaxError {
+        SyntaxError { file: self.file.into(), line, column, mistake }
+    }
+
     fn expected(&self, expected: impl Into<String>) -> SyntaxError {
-        let token = self.token();
-        SyntaxError {
-            file: self.file.into(),
-            line: token.line,
-            column: token.column,
-            expected: expected.into(),
-            found: token.to_string(),
+        let mut expected = expected.into();
+        if self.is_sign('/') || self.is_sign('#') {
+            expected.push_str(" (a comment begins with `//`)");
         }
+        self.error(self.here(), Mistake::Expected { expected, found: self.token().to_string() })
     }
 
     fn sign(&mut self, sign: char) -> Result<(), SyntaxError> {
@@ -150,6 +161,14 @@ impl<'t> Parser<'t> {
 
     fn is_word(&self, word: &str) -> bool {
         matches!(&self.token().kind, Kind::Word(w) if w == word)
+    }
+
+    /// Whether `schedule NAME for` stands here.
+    fn is_head(&self) -> bool {
+        let is = |ahead: usize, word: &str| {
+            self.tokens.get(self.at + ahead).is_some_and(|t| matches!(&t.kind, Kind::Word(w) if w == word))
+        };
+        is(0, "schedule") && is(2, "for")
     }
 
     fn keyword(&mut self, word: &str) -> Result<(), SyntaxError> {
@@ -194,53 +213,108 @@ impl<'t> Parser<'t> {
         Ok(*found)
     }
 
-    fn once(&mut self, directive: String) -> Result<(), SyntaxError> {
-        if self.seen.insert(directive.clone()) {
-            Ok(())
+    /// Notes that a directive that began at `at` says this; a second one is a mistake, and reading goes on.
+    fn once(&mut self, at: (u32, u32), what: String, help: &'static str) {
+        if let Some(&(line, column)) = self.directives.get(&what) {
+            let error = self.error(at, Mistake::Twice { what, line, column, help });
+            self.errors.push(error);
         } else {
-            Err(self.expected(format!("one directive `{directive}`, not a second")))
+            self.directives.insert(what, at);
         }
     }
 
-    fn schedule(&mut self, before: &[Schedule]) -> Result<Schedule, SyntaxError> {
-        let line = self.token().line;
-        self.keyword("schedule")?;
-        let name = self.name("a name for the schedule")?;
-        self.keyword("for")?;
-        let kernel = self.name("the name of a kernel")?;
-        let mut base = None;
-        if self.is_word("from") {
-            self.next();
-            let found = before.iter().find(|s| self.is_word(&s.name) && s.kernel == kernel);
-            let wanted = || format!("a schedule for `{kernel}` that stands before this one");
-            base = Some(found.ok_or_else(|| self.expected(wanted()))?);
-            self.next();
+    /// A schedule; `None` where its head is wrong. Its mistakes are noted.
+    fn schedule(&mut self, before: &[Schedule]) -> Option<Schedule> {
+        let start = self.here();
+        let head = self.head(before);
+        let head = head.map_err(|error| {
+            self.errors.push(error);
+            while self.token().kind != Kind::End && !self.is_sign('{') && !self.is_head() {
+                self.next();
+            }
+        });
+        if head.is_err() && !self.is_sign('{') {
+            return None;
         }
-        self.sign('{')?;
-        self.seen.clear();
-        let origin = Origin { file: self.file.into(), line };
-        let mut schedule = Schedule { name, kernel, origin, ..Schedule::default() };
-        while !self.is_sign('}') {
-            self.directive(&mut schedule)?;
-            self.sign(';')?;
-        }
-        self.next();
-        Ok(match base {
+        let mut schedule = Schedule::default();
+        self.body(&mut schedule);
+        let (name, kernel, base) = head.ok()?;
+        let parts = std::mem::take(&mut self.parts);
+        let schedule = Schedule { name, kernel, origin: Origin::new(self.file, start, parts), ..schedule };
+        Some(match base {
             Some(base) => base.derived(schedule),
             None => schedule,
         })
     }
 
+    /// Everything before the `{`.
+    fn head<'s>(&mut self, before: &'s [Schedule]) -> Result<Head<'s>, SyntaxError> {
+        self.parts.clear();
+        self.keyword("schedule")?;
+        let at = self.here();
+        let name = self.name("a name for the schedule")?;
+        self.parts.push((Spot::Name, at));
+        self.keyword("for")?;
+        let kernel = self.name("the name of a kernel")?;
+        let mut base = None;
+        if self.is_word("from") {
+            self.next();
+            base = before.iter().find(|s| self.is_word(&s.name) && s.kernel == kernel);
+            if base.is_none() {
+                let error = self.expected(format!("a schedule for `{kernel}` that stands before this one"));
+                self.errors.push(error);
+            }
+            self.next();
+        }
+        if !self.is_sign('{') {
+            return Err(self.expected(if base.is_some() { "`{`" } else { "`from BASE` or `{`" }));
+        }
+        let what = format!("schedule `{name}` for `{kernel}`");
+        match self.schedules.get(&what).copied() {
+            Some((line, column)) => {
+                let help = "give each its own name";
+                let error = self.error(at, Mistake::Twice { what, line, column, help });
+                self.errors.push(error);
+            }
+            None => {
+                self.schedules.insert(what, at);
+            }
+        }
+        Ok((name, kernel, base))
+    }
+
+    /// The directives in their braces.
+    fn body(&mut self, schedule: &mut Schedule) {
+        self.directives.clear();
+        self.next();
+        while !self.is_sign('}') {
+            if let Err(error) = self.directive(schedule).and_then(|()| self.sign(';')) {
+                self.errors.push(error);
+                while !self.is_sign(';') && !self.is_sign('}') && self.token().kind != Kind::End && !self.is_head() {
+                    self.next();
+                }
+                if self.is_sign(';') {
+                    self.next();
+                } else if !self.is_sign('}') {
+                    return;
+                }
+            }
+        }
+        self.next();
+    }
+
     fn directive(&mut self, s: &mut Schedule) -> Result<(), SyntaxError> {
+        let at = self.here();
         if self.tokens.get(self.at + 1).is_some_and(|t| t.kind == Kind::Sign(':')) {
             let axis = self.name("an axis")?;
-            self.once(format!("{axis}: ..."))?;
+            self.once(at, format!("line for axis `{axis}`"), "put all its levels in one line, outermost first");
+            self.parts.push((Spot::Axis(axis.clone()), at));
             let mut levels = Vec::new();
             self.sign(':')?;
-            levels.push(self.level()?);
+            levels.push(self.level(&axis, 0)?);
             while self.is_sign(',') {
                 self.next();
-                levels.push(self.level()?);
+                levels.push(self.level(&axis, levels.len())?);
             }
             s.axes.push(AxisLevels { axis, levels });
             return Ok(());
@@ -251,42 +325,48 @@ impl<'t> Parser<'t> {
         };
         match word.as_str() {
             "workgroup" => {
-                self.once("workgroup".into())?;
+                self.once(at, "`workgroup` line".into(), KEEP_ONE);
                 self.next();
+                self.part(Spot::Workgroup);
                 s.workgroup = Some(self.number()?);
             }
             "fold" => {
                 let axis = self.about(&word, "an axis")?;
+                self.part(Spot::Fold(axis.clone()));
                 s.folds.push((axis, self.word(Fold::ALL, Fold::word)?));
             }
             "store" => {
                 let tensor = self.about(&word, "a tensor")?;
+                self.part(Spot::Store(tensor.clone()));
                 s.stores.push((tensor, self.word(Storage::ALL, Storage::word)?));
             }
             "tail" => {
                 let axis = self.about(&word, "an axis")?;
+                self.part(Spot::Tail(axis.clone()));
                 s.tails.push((axis, self.word(Tail::ALL, Tail::word)?));
             }
             "stage" => {
                 self.next();
                 let tensor = self.name("a tensor")?;
-                let at = self.at_level()?;
+                let level = self.at_level()?;
                 self.sign(':')?;
                 let place = self.word(Place::ALL, Place::word)?;
-                self.once(format!("stage {tensor} ...: {place}"))?;
-                s.stages.push(Stage { tensor, at, place });
+                self.once(at, format!("`stage {tensor}` in {place}"), KEEP_ONE);
+                self.parts.push((Spot::Stage(tensor.clone(), place), at));
+                s.stages.push(Stage { tensor, at: level, place });
             }
             "compute" => {
                 self.next();
                 let value = self.name("a `let`")?;
-                self.once(format!("compute {value} ..."))?;
-                let at = self.at_level()?;
+                self.once(at, format!("`compute {value}`"), KEEP_ONE);
+                self.parts.push((Spot::Compute(value.clone()), at));
+                let level = self.at_level()?;
                 let mut place = Place::Registers;
                 if self.is_sign(':') {
                     self.next();
                     place = self.word(Place::ALL, Place::word)?;
                 }
-                s.computes.push(Compute { value, at, place });
+                s.computes.push(Compute { value, at: level, place });
             }
             "merge" => return Err(self.expected(format!("{DIRECTIVES} (`merge` is not available yet)"))),
             _ => return Err(self.expected(DIRECTIVES)),
@@ -294,11 +374,17 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
+    /// A part of the schedule begins at this token.
+    fn part(&mut self, spot: Spot) {
+        self.parts.push((spot, self.here()));
+    }
+
     /// `DIRECTIVE NAME:`.
     fn about(&mut self, directive: &str, what: &str) -> Result<String, SyntaxError> {
+        let at = self.here();
         self.next();
         let name = self.name(what)?;
-        self.once(format!("{directive} {name}"))?;
+        self.once(at, format!("`{directive} {name}`"), KEEP_ONE);
         self.sign(':')?;
         Ok(name)
     }
@@ -308,7 +394,9 @@ impl<'t> Parser<'t> {
         self.name("a level")
     }
 
-    fn level(&mut self) -> Result<Level, SyntaxError> {
+    /// The level of that number of an axis.
+    fn level(&mut self, axis: &str, number: usize) -> Result<Level, SyntaxError> {
+        self.part(Spot::Level(axis.into(), number));
         let kind = self.word(LevelKind::ALL, LevelKind::word)?;
         let mut level = Level { kind, size: None, name: None };
         if self.is_sign('(') {
@@ -320,10 +408,13 @@ impl<'t> Parser<'t> {
         }
         if kind == LevelKind::Serial && self.is_word("as") {
             self.next();
+            let at = self.here();
             let name = self.name("a name for the level")?;
-            self.once(format!("... as {name}"))?;
+            self.once(at, format!("level named `{name}`"), "give each its own name");
             level.name = Some(name);
         }
         Ok(level)
     }
 }
+
+const KEEP_ONE: &str = "keep one";

@@ -8,6 +8,8 @@ use super::*;
 /// Something in a schedule's text that a message can point at.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Spot {
+    /// The schedule's name.
+    Name,
     /// The number of `workgroup n`.
     Workgroup,
     /// The name in an axis line.
@@ -16,10 +18,10 @@ pub enum Spot {
     Level(String, usize),
     /// The word of `fold AXIS: word`.
     Fold(String),
-    /// The `stage` directive of that number.
-    Stage(usize),
-    /// The `compute` directive of that number.
-    Compute(usize),
+    /// The `stage` directive of a tensor in a place.
+    Stage(String, Place),
+    /// The `compute` directive of a value.
+    Compute(String),
     /// The word of `store TENSOR: word`.
     Store(String),
     /// The word of `tail AXIS: word`.
@@ -44,7 +46,9 @@ impl fmt::Display for Schedule {
 impl Schedule {
     /// The canonical text, and where its parts stand in it.
     pub fn printed(&self) -> Printed {
-        let mut p = Printed { text: format!("schedule {} for {} {{\n", self.name, self.kernel), spots: Vec::new() };
+        let mut p = Printed { text: "schedule ".into(), spots: Vec::new() };
+        p.spot(Spot::Name, &self.name);
+        p.text.push_str(&format!(" for {} {{\n", self.kernel));
         if let Some(n) = self.workgroup {
             p.line(|p| {
                 p.text.push_str("workgroup ");
@@ -63,16 +67,16 @@ impl Schedule {
         for (axis, fold) in &self.folds {
             p.named(&format!("fold {axis}"), Spot::Fold(axis.clone()), fold);
         }
-        for (i, stage) in self.stages.iter().enumerate() {
+        for stage in &self.stages {
             let text = format!("stage {} at {}: {}", stage.tensor, stage.at, stage.place);
-            p.line(|p| p.spot(Spot::Stage(i), &text));
+            p.line(|p| p.spot(Spot::Stage(stage.tensor.clone(), stage.place), &text));
         }
-        for (i, compute) in self.computes.iter().enumerate() {
+        for compute in &self.computes {
             let mut text = format!("compute {} at {}", compute.value, compute.at);
             if compute.place == Place::Workgroup {
                 text.push_str(": workgroup");
             }
-            p.line(|p| p.spot(Spot::Compute(i), &text));
+            p.line(|p| p.spot(Spot::Compute(compute.value.clone()), &text));
         }
         for (tensor, storage) in &self.stores {
             p.named(&format!("store {tensor}"), Spot::Store(tensor.clone()), storage);

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use tilewright_codegen::CompileError;
-use tilewright_dsl::schedule::SyntaxError;
+use tilewright_dsl::schedule::SyntaxErrors;
 use tilewright_runtime::RuntimeError;
 
 use super::output;
@@ -90,8 +90,8 @@ pub enum CliError {
     },
 
     /// A schedule file that is wrong.
-    #[error("--schedules {0}")]
-    Schedules(#[from] SyntaxError),
+    #[error("{}", schedules(.0))]
+    Schedules(#[from] SyntaxErrors),
 
     /// A file that cannot be read.
     #[error("cannot read {path}")]
@@ -204,6 +204,12 @@ impl CliError {
         }
         text
     }
+}
+
+/// One message a mistake of a schedule file.
+fn schedules(errors: &SyntaxErrors) -> String {
+    let messages: Vec<String> = errors.0.iter().map(|error| format!("error: --schedules {error}")).collect();
+    messages.join("\n")
 }
 
 #[cfg(test)]

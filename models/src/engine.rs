@@ -4,6 +4,7 @@
 //! text are absent: they belong to whoever holds the engine.
 
 pub mod assembly;
+mod conflict;
 mod interp;
 mod machine;
 mod plan;
@@ -22,6 +23,7 @@ use crate::config::Config;
 use crate::error::ModelError;
 use crate::rope::RopeTables;
 use crate::upload;
+pub use conflict::{StorageConflict, Use};
 use machine::Machine;
 pub use plan::PlanReport;
 use plan::{Plan, Stage};

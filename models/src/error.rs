@@ -7,6 +7,8 @@ use std::path::PathBuf;
 
 use tilewright_runtime::Size;
 
+use crate::engine::StorageConflict;
+
 /// Everything that can go wrong between a model folder and the numbers that the kernels are fed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -371,8 +373,10 @@ pub enum ModelError {
     },
 
     /// A schedule for a kernel that no model has.
-    #[error("schedule `{schedule}` is for kernel `{kernel}`; expected one of {known}")]
+    #[error("{place}schedule `{schedule}` is for kernel `{kernel}`; expected one of {known}")]
     UnknownKernel {
+        /// Where the schedule stands, `FILE:LINE:COLUMN: `; empty if that is unknown.
+        place: String,
         /// The schedule.
         schedule: String,
         /// The kernel that it names.
@@ -382,21 +386,12 @@ pub enum ModelError {
     },
 
     /// Two kernels want one tensor in different layouts.
-    #[error(
-        "`{tensor}` would be stored in two ways, {one} for kernel `{first}` and {other} for kernel `{second}`; give both kernels' schedules the same `store` line"
-    )]
-    Storage {
-        /// The tensor.
-        tensor: String,
-        /// The kernel that came first.
-        first: String,
-        /// Its layout.
-        one: String,
-        /// The other kernel.
-        second: String,
-        /// Its layout.
-        other: String,
-    },
+    #[error(transparent)]
+    Storage(#[from] Box<StorageConflict>),
+
+    /// Several schedules of the user's are wrong: all that is wrong with them, at least two things.
+    #[error("{}", one_a_message(.0))]
+    Several(Vec<ModelError>),
 
     /// A tensor that no op of a plan uses.
     #[error("no op of the plan uses `{tensor}`; this is a fault of the program, please report it")]
@@ -471,4 +466,11 @@ pub enum ModelError {
         /// The folder.
         path: PathBuf,
     },
+}
+
+/// One `error:` after another.
+fn one_a_message(errors: &[ModelError]) -> String {
+    let messages = errors.iter().map(ModelError::to_string);
+    let messages: Vec<_> = messages.map(|m| if m.starts_with("error: ") { m } else { format!("error: {m}") }).collect();
+    messages.join("\n")
 }

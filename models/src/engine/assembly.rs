@@ -1,20 +1,21 @@
 //! Makes ops of kernels: picks the tier's schedule, compiles it once for a shape, and gives every tensor its buffers.
 //!
 //! The rule: a buffer's layout is what the programs that bind it say, and where two say different things that is an error,
-//! never a copy. A tier's storage of weights is added to schedules that say nothing of it. The order of ops is absent: that
-//! is the model's.
+//! never a copy. A tier's storage of weights is added to schedules that say nothing of it. All of the user's schedules are
+//! held against their kernels, and what is wrong with them is gathered. The order of ops is absent: that is the model's.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use tilewright_codegen::compile;
 use tilewright_codegen::program::{Count, Program, TensorLayout};
 use tilewright_codegen::shape::Shape;
 use tilewright_codegen::target::Target;
+use tilewright_codegen::{CompileError, compile};
 use tilewright_dsl::ir::{self, Kernel};
 use tilewright_dsl::schedule::{Schedule, Storage};
 use tilewright_runtime::{BufferDecl, BufferId, Graph, Op, Role, ScalarSource};
 
+use super::conflict::{StorageConflict, Use};
 use crate::error::ModelError;
 use crate::kernels;
 use crate::tiers::Tier;
@@ -81,7 +82,9 @@ pub struct Assembly<'a> {
     overrides: &'a [Schedule],
     head_dim: u32,
     kernels: HashMap<String, Kernel>,
-    programs: HashMap<(&'static str, Storage, Shape), Arc<Program>>,
+    programs: HashMap<(&'static str, Storage, bool, Shape), Arc<Program>>,
+    /// Which of the user's schedules are wrong, and how, at the first shape at which they are.
+    refused: Vec<(usize, ModelError)>,
     buffers: Vec<BufferDecl>,
     placed: Vec<Placed>,
     by_name: HashMap<String, usize>,
@@ -100,6 +103,7 @@ impl<'a> Assembly<'a> {
             head_dim: head_dim as u32,
             kernels: kernels::all().into_iter().map(|e| (e.kernel.name.clone(), e.kernel)).collect(),
             programs: HashMap::new(),
+            refused: Vec::new(),
             buffers: Vec::new(),
             placed: Vec::new(),
             by_name: HashMap::new(),
@@ -186,29 +190,58 @@ impl<'a> Assembly<'a> {
         }
         let kernel = &self.kernels[call.kernel];
         // The kernels that multiply with or look up in a matrix of the model call it `w`.
-        let matrix = kernel.tensor_named("w").is_some_and(|t| {
-            kernel.tensor(t).dims.len() == 2 && call.tensors.get(t.0 as usize).is_some_and(|t| t.role == Role::Weight)
-        });
+        let w =
+            kernel.tensor_named("w").filter(|t| call.tensors.get(t.0 as usize).is_some_and(|t| t.role == Role::Weight));
+        let matrix = w.is_some_and(|t| kernel.tensor(t).dims.len() == 2);
         let storage = if matrix { self.tier.weights } else { Storage::F32 };
-        let key = (call.kernel, storage, shape);
+        let key = (call.kernel, storage, w.is_some(), shape);
         if let Some(program) = self.programs.get(&key) {
             return Ok(program.clone());
         }
-        let mut schedule = self.schedule(call.kernel);
-        if !matrix {
-            schedule.stores.retain(|(tensor, _)| tensor != "w");
-        } else if storage != Storage::F32 && !schedule.stores.iter().any(|(tensor, _)| tensor == "w") {
-            schedule.stores.push(("w".into(), storage));
+        let stored = |mut schedule: Schedule| {
+            if w.is_none() {
+                // The embedding's text also picks a row of the residual stream, which a kernel writes.
+                schedule.stores.retain(|(tensor, _)| tensor != "w");
+            } else if storage != Storage::F32 && !schedule.stores.iter().any(|(tensor, _)| tensor == "w") {
+                schedule.stores.push(("w".into(), storage));
+            }
+            schedule
+        };
+        let mut program = None;
+        for (i, own) in self.overrides.iter().enumerate().filter(|(_, s)| s.kernel == call.kernel) {
+            match compile(kernel, &stored(own.clone()), &key.3, self.target) {
+                // The last one counts.
+                Ok(done) => program = Some(done),
+                Err(bug @ CompileError::Bug(_)) => return Err(bug.into()),
+                Err(_) if self.refused.iter().any(|r| r.0 == i) => {}
+                Err(error) => self.refused.push((i, error.into())),
+            }
         }
-        let program = Arc::new(compile(kernel, &schedule, &key.2, self.target)?);
+        let program = match program {
+            Some(program) => program,
+            None => compile(kernel, &stored(self.schedule(call.kernel)), &key.3, self.target)?,
+        };
+        let program = Arc::new(program);
         self.programs.insert(key, program.clone());
         Ok(program)
     }
 
-    fn schedule(&self, kernel: &str) -> Schedule {
-        if let Some(own) = self.overrides.iter().rev().find(|s| s.kernel == kernel) {
-            return own.clone();
+    /// Ends planning: the plan, or all that is wrong with the user's schedules and then what ended it.
+    ///
+    /// # Errors
+    /// Those.
+    pub fn finish<T>(self, planned: Result<T, ModelError>) -> Result<T, ModelError> {
+        let mut errors: Vec<ModelError> = self.refused.into_iter().map(|r| r.1).collect();
+        let planned = planned.map_err(|error| errors.push(error)).ok();
+        match (planned, errors.len()) {
+            (Some(planned), 0) => Ok(planned),
+            (_, 1) => Err(errors.swap_remove(0)),
+            _ => Err(ModelError::Several(errors)),
         }
+    }
+
+    /// The tier's own schedule.
+    fn schedule(&self, kernel: &str) -> Schedule {
         let prefill = self.rows != Rows::One;
         self.tier.schedule(kernel, prefill, self.head_dim).cloned().unwrap_or_else(|| Schedule::empty(kernel))
     }
@@ -218,19 +251,25 @@ impl<'a> Assembly<'a> {
             return Ok(self.declare(tensor, layout, kernel));
         };
         if !agree(&known.layout, layout) {
-            return Err(ModelError::Storage {
-                tensor: tensor.name.clone(),
-                first: known.kernel.clone(),
-                one: describe(&known.layout),
-                second: kernel.into(),
-                other: describe(layout),
-            });
+            return Err(self.conflict(tensor, known, layout, kernel).into());
         }
         for (part, id) in known.buffers.iter().enumerate() {
             let decl = &mut self.buffers[id.0];
             decl.bytes = decl.bytes.max(layout.part_bytes(part));
         }
         Ok(known.buffers.clone())
+    }
+
+    fn conflict(&self, tensor: &Tensor, known: &Placed, layout: &TensorLayout, kernel: &str) -> Box<StorageConflict> {
+        let one = Use { kernel: known.kernel.clone(), layout: known.layout.clone() };
+        let other = Use { kernel: kernel.into(), layout: layout.clone() };
+        let mut conflict = StorageConflict { tensor: tensor.name.clone(), uses: [one, other], schedule: None };
+        let line = conflict.narrow().map(|(narrow, _)| (narrow.kernel.clone(), narrow.layout.name.clone()));
+        conflict.schedule = line.and_then(|(kernel, parameter)| {
+            let own = self.overrides.iter().rev().find(|s| s.kernel == kernel)?;
+            own.stores.iter().any(|(tensor, _)| *tensor == parameter).then(|| Box::new(own.clone()))
+        });
+        Box::new(conflict)
     }
 
     fn declare(&mut self, tensor: &Tensor, layout: &TensorLayout, kernel: &str) -> Vec<BufferId> {
@@ -253,12 +292,6 @@ fn agree(a: &TensorLayout, b: &TensorLayout) -> bool {
     let rows = a.dims.len() == 1 || b.dims.len() == 1 || a.row_bytes() == b.row_bytes();
     let parts = a.parts == b.parts || a.parts.len() + b.parts.len() == 2;
     rows && parts && a.storage == b.storage && a.integer == b.integer
-}
-
-fn describe(layout: &TensorLayout) -> String {
-    let storage = format!("{:?}", layout.storage).to_lowercase();
-    let parts = layout.parts.len();
-    format!("{storage} rows of {} bytes in {parts} buffer{}", layout.row_bytes(), if parts == 1 { "" } else { "s" })
 }
 
 /// Words that an op reads and writes, each once.

@@ -68,22 +68,33 @@ impl Plan {
         target: &Target,
         options: &EngineOptions,
     ) -> Result<Self, ModelError> {
+        let mut a = Assembly::new(target, tier, &options.schedules, config.head_dim);
+        let planned = Self::assemble(&mut a, config, head, tier, options);
+        a.finish(planned)
+    }
+
+    /// The graphs of a plan.
+    fn assemble(
+        a: &mut Assembly,
+        config: &Config,
+        head: &str,
+        tier: &'static Tier,
+        options: &EngineOptions,
+    ) -> Result<Self, ModelError> {
         let context = options.context.unwrap_or(u32::try_from(config.context()).unwrap_or(u32::MAX));
         let chunk = CHUNK.min(context);
         let token = tier.device_argmax && options.plain_argmax;
-        let mut a = Assembly::new(target, tier, &options.schedules, config.head_dim);
-
         a.begin(Rows::Chunk(chunk));
-        let mut model = Qwen2::new(&mut a, config, context as usize);
+        let mut model = Qwen2::new(a, config, context as usize);
         let h = model.layers()?;
         let prefill = a.end();
         a.begin(Rows::One);
-        let mut model = Qwen2::new(&mut a, config, context as usize);
+        let mut model = Qwen2::new(a, config, context as usize);
         let row = model.last_row(&h, chunk as usize)?;
         model.head(&row, head, token)?;
         let last = a.end();
         a.begin(Rows::One);
-        let mut model = Qwen2::new(&mut a, config, context as usize);
+        let mut model = Qwen2::new(a, config, context as usize);
         let h = model.layers()?;
         model.head(&h, head, token)?;
         let decode = a.end();
@@ -238,14 +249,22 @@ fn check(config: &Config, options: &EngineOptions) -> Result<(), ModelError> {
     if let Some(found) = options.context.filter(|c| *c == 0 || *c as usize > most) {
         return Err(ModelError::Context { found, most });
     }
-    for schedule in &options.schedules {
-        if kernels::named(&schedule.kernel).is_none() {
-            let known: Vec<_> = kernels::all().into_iter().map(|e| e.kernel.name).collect();
-            let (schedule, kernel) = (schedule.name.clone(), schedule.kernel.clone());
-            return Err(ModelError::UnknownKernel { schedule, kernel, known: known.join(", ") });
-        }
+    let kernels: Vec<String> = kernels::all().into_iter().map(|e| e.kernel.name).collect();
+    let unknown = options.schedules.iter().filter(|s| !kernels.contains(&s.kernel)).map(|s| {
+        let at = &s.origin.start;
+        let place = match at.file.as_str() {
+            "" => String::new(),
+            file => format!("{file}:{}:{}: ", at.line, at.column),
+        };
+        let (schedule, kernel) = (s.name.clone(), s.kernel.clone());
+        ModelError::UnknownKernel { place, schedule, kernel, known: kernels.join(", ") }
+    });
+    let mut unknown: Vec<ModelError> = unknown.collect();
+    match unknown.len() {
+        0 => Ok(()),
+        1 => Err(unknown.swap_remove(0)),
+        _ => Err(ModelError::Several(unknown)),
     }
-    Ok(())
 }
 
 /// Schedules of which only the last for a kernel counts.

@@ -1,20 +1,28 @@
 //! Schedules of the user's own take the place of the tier's.
 
 use tilewright_codegen::CompileError;
-use tilewright_dsl::schedule::Schedule;
+use tilewright_dsl::schedule::{Schedule, parse_file};
 use tilewright_models::config::Config;
-use tilewright_models::engine::{Engine, EngineOptions, TierChoice};
+use tilewright_models::engine::{Engine, EngineOptions, PlanReport, TierChoice};
 use tilewright_models::error::ModelError;
 use tilewright_models::kernels::{argmax, attention, linear, rmsnorm};
 
 use crate::goldens::{cases, load, tier, tiny};
 use crate::rule::hold;
 
-fn refuse(schedules: Vec<Schedule>, tier: TierChoice) -> ModelError {
+fn planned(schedules: Vec<Schedule>, tier: TierChoice) -> Result<PlanReport, ModelError> {
     let config = Config::open(&tiny()).unwrap();
     let target = tilewright_codegen::target::Target::webgpu();
     let options = EngineOptions { schedules, tier, ..EngineOptions::default() };
-    Engine::plan(&config, &target, &options).unwrap_err()
+    Engine::plan(&config, &target, &options)
+}
+
+fn plan(schedules: Vec<Schedule>, number: usize) -> Result<PlanReport, ModelError> {
+    planned(schedules, TierChoice::Number(number))
+}
+
+fn refuse(schedules: Vec<Schedule>, tier: TierChoice) -> ModelError {
+    planned(schedules, tier).unwrap_err()
 }
 
 #[test]
@@ -52,13 +60,81 @@ fn an_unknown_kernel_is_named() {
     assert!(error.contains("`conv`") && error.contains("rmsnorm"), "{error}");
 }
 
+/// The error of a schedule file on a tier.
+fn refuse_file(text: &str, number: usize) -> ModelError {
+    let schedules = parse_file("mine.txt", text).expect("the text is well formed");
+    refuse(schedules, TierChoice::Number(number))
+}
+
 #[test]
 fn one_tensor_has_one_storage() {
-    use tilewright_dsl::schedule::Storage;
-    let mut half = linear::naive();
-    half.stores.push(("w".into(), Storage::F16));
-    let error = refuse(vec![half], TierChoice::Number(1)).to_string();
-    assert!(error.contains("model.embed_tokens.weight") && error.contains("f16") && error.contains("f32"), "{error}");
+    let text = "schedule half for linear {\n    t: grid;\n    store w: f16;\n}\n";
+    let error = refuse_file(text, 1).to_string();
+    for part in [
+        "`model.embed_tokens.weight`",
+        "f16 rows",
+        "f32 rows",
+        "--> mine.txt:3:14",
+        "write `store w: f16` into a schedule for `embedding` too, or drop `store w: f16` here",
+    ] {
+        assert!(error.contains(part), "no {part:?} in: {error}");
+    }
+    // The advice is right.
+    let both = format!("{text}schedule half for embedding {{ t: grid; store w: f16; }}");
+    plan(parse_file("mine.txt", &both).unwrap(), 1).unwrap();
+}
+
+#[test]
+fn what_a_kernel_writes_is_stored_in_f32() {
+    for (line, number, tensor, writer) in [
+        ("linear { store x: f16; }", 0, "normed", "rmsnorm"),
+        ("rmsnorm { store x: bf16; }", 6, "h", "embedding"),
+        ("attention { store k: f16; }", 6, "keys 0", "kv_append"),
+        ("attention { store v: f16; }", 6, "values 0", "kv_append"),
+        ("attention { store q: f16; }", 6, "q_proj", "linear"),
+        ("attention_values { store total: f16; }", 3, "total", "attention_stats"),
+        ("kv_append { store x: f16; }", 6, "k_proj", "linear"),
+    ] {
+        let error = refuse_file(&format!("schedule mine for {line}"), number);
+        let ModelError::Storage(conflict) = &error else { panic!("{line}: {error}") };
+        assert_eq!(conflict.tensor, tensor);
+        let error = error.to_string();
+        let store = line.split(['{', ';']).nth(1).unwrap().trim();
+        assert!(error.contains(&format!("kernel `{writer}` writes this tensor, `{tensor}`, in f32")), "{error}");
+        assert!(error.contains("--> mine.txt:1:") && error.contains(&format!(" 1 |  {store}\n")), "{error}");
+        assert!(error.contains(&format!("drop the line `{store}`")), "{error}");
+    }
+}
+
+#[test]
+fn weights_that_are_no_matrices_may_be_stored_in_16_bits() {
+    let report = |text: &str| plan(parse_file("mine.txt", text).unwrap(), 6).unwrap();
+    let (norms, plain) =
+        (report("schedule mine for rmsnorm { store w: bf16; }"), report("schedule mine for rmsnorm { }"));
+    assert!(norms.weight_bytes < plain.weight_bytes, "{} and {}", norms.weight_bytes, plain.weight_bytes);
+}
+
+#[test]
+fn all_schedules_of_a_file_are_checked() {
+    let text = "\
+schedule one for linear { k: serial, lanes(48); }
+schedule two for linear { t: grid; r: grid; k: serial, lanes(32); }
+schedule three for rmsnorm { q: grid; }
+schedule four for attention { store k: f16; }
+";
+    let error = refuse_file(text, 6);
+    let ModelError::Several(errors) = &error else { panic!("{error}") };
+    assert!(matches!(&errors[..], [ModelError::Compile(_), ModelError::Compile(_), ModelError::Storage(_)]), "{error}");
+    let error = error.to_string();
+    for place in ["mine.txt:1:38", "mine.txt:3:30", "mine.txt:4:40"] {
+        assert!(error.contains(&format!("--> {place}\n")), "no {place} in: {error}");
+    }
+    assert_eq!(error.lines().filter(|l| l.starts_with("error: ")).count(), 3, "{error}");
+    let unknown = refuse_file("schedule a for conv { }\nschedule b for pool { }", 0).to_string();
+    assert!(
+        unknown.contains("error: mine.txt:1:1: schedule `a`") && unknown.contains("error: mine.txt:2:1: "),
+        "{unknown}"
+    );
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! What does not apply is an error; nothing is repaired here. No statement is made yet: that is `lower`'s work, which relies on
 //! everything that this pass has checked.
 
+mod extents;
 mod lanes;
 mod levels;
 mod tensors;
@@ -12,7 +13,7 @@ pub use tensors::guard_index as tensors_guard;
 use crate::deps::Deps;
 use crate::error::ScheduleError;
 use crate::program::TensorLayout;
-use crate::shape::{Extent, Shape};
+use crate::shape::Shape;
 use crate::target::Target;
 use tilewright_dsl::ir::{AxisId, AxisKind, ExprId, Kernel, TensorId};
 use tilewright_dsl::schedule::{Fold, LevelKind, Place, Schedule};
@@ -178,19 +179,12 @@ pub fn apply<'a>(
         errors.push(ScheduleError::WrongKernel { asked: schedule.kernel.clone(), kernel: kernel.name.clone() });
         return Err(errors);
     }
-    for extent in &kernel.extents {
-        match shape.get(extent) {
-            None => errors.push(ScheduleError::MissingExtent { extent: extent.clone() }),
-            Some(Extent::Fixed(0) | Extent::Param { capacity: 0 }) => {
-                errors.push(ScheduleError::EmptyExtent { extent: extent.clone() });
-            }
-            Some(_) => {}
-        }
-    }
-    if !errors.is_empty() {
+    extents::check(kernel, shape, &mut errors);
+    let unsound = !errors.is_empty();
+    names(kernel, schedule, &mut errors);
+    if unsound {
         return Err(errors);
     }
-    names(kernel, schedule, &mut errors);
     let deps = Deps::new(kernel);
     let axes = levels::resolve(kernel, schedule, shape, &mut errors);
     let tiles = levels::tiles(kernel, schedule, &axes, &mut errors);

@@ -3,6 +3,7 @@
 //! Facts about a kernel alone, computed once and asked by `apply` and `lower`; nothing about a schedule is known here.
 
 use crate::shape::{Extent, Shape};
+use tilewright_dsl::eval::{Value, binary, unary};
 use tilewright_dsl::ir::{AxisId, Binary, Expr, ExprId, Kernel, Stmt};
 
 /// A set of axes.
@@ -139,6 +140,21 @@ fn bound(kernel: &Kernel, shape: &Shape, id: ExprId, at_capacity: bool) -> Optio
         }
         _ => None,
     }
+}
+
+/// The value of an expression of extents and constants, where the shape fixes them.
+pub fn fixed(kernel: &Kernel, shape: &Shape, id: ExprId) -> Option<Value> {
+    Some(match kernel.expr(id) {
+        Expr::U32(n) => Value::U32(*n),
+        Expr::Bool(b) => Value::Bool(*b),
+        Expr::Extent(e) => match shape.get(&kernel.extents[e.0 as usize])? {
+            Extent::Fixed(n) => Value::U32(n),
+            Extent::Param { .. } => return None,
+        },
+        Expr::Unary(op, a) => unary(*op, fixed(kernel, shape, *a)?)?,
+        Expr::Binary(op, a, b) => binary(*op, fixed(kernel, shape, *a)?, fixed(kernel, shape, *b)?)?,
+        _ => return None,
+    })
 }
 
 /// Whether a value is loaded from a tensor.

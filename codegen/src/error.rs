@@ -32,6 +32,30 @@ pub enum ScheduleError {
         /// Its name.
         extent: String,
     },
+    /// Extents of which the kernel asserts something that is not so.
+    #[error("{demand}, and the shape has {}", extents.join(", "))]
+    Assertion {
+        /// What must hold, in words.
+        demand: String,
+        /// The extents in it, `H = 5`.
+        extents: Vec<String>,
+    },
+    /// An assertion about an extent that is known at run time only.
+    #[error("{demand}, and {} known at run time only", is_are(extents))]
+    AssertionAtRunTime {
+        /// What must hold, in words.
+        demand: String,
+        /// The run-time extents in it.
+        extents: Vec<String>,
+    },
+    /// A division by 0.
+    #[error("the kernel divides by `{divisor}`, which is 0: the shape has {}", extents.join(", "))]
+    ZeroDivisor {
+        /// The divisor.
+        divisor: String,
+        /// The extents in it, `H = 1`.
+        extents: Vec<String>,
+    },
     /// A level of size 0, or levels whose product overflows.
     #[error("the levels of axis `{axis}` must be at least 1 and their product must fit 32 bits")]
     BadSize {
@@ -335,8 +359,23 @@ pub enum ScheduleError {
 }
 
 impl ScheduleError {
+    /// Whether the extents are wrong, whatever the schedule says.
+    fn is_of_shape(&self) -> bool {
+        matches!(
+            self,
+            Self::MissingExtent { .. }
+                | Self::EmptyExtent { .. }
+                | Self::Assertion { .. }
+                | Self::AssertionAtRunTime { .. }
+                | Self::ZeroDivisor { .. }
+        )
+    }
     /// The whole message: what is wrong, where the schedule stands, labels under its canonical text, and what to do instead.
     pub fn render(&self, schedule: &Schedule) -> String {
+        if self.is_of_shape() {
+            let title = format!("{self} (kernel `{}`)", schedule.kernel);
+            return render(&title, &Schedule::default(), &[], &self.help(schedule));
+        }
         let title = format!("{self} (kernel `{}`, schedule `{}`)", schedule.kernel, schedule.name);
         render(&title, schedule, &self.labels(schedule), &self.help(schedule))
     }
@@ -344,6 +383,10 @@ impl ScheduleError {
 
 fn list(names: &[String]) -> String {
     if names.is_empty() { "none".into() } else { names.join(", ") }
+}
+
+fn is_are(names: &[String]) -> String {
+    format!("`{}` {}", names.join("`, `"), if names.len() == 1 { "is" } else { "are" })
 }
 
 fn count(extent: &Option<u32>) -> String {

@@ -92,6 +92,14 @@ pub fn fuse(name: &str, consumer: &Kernel, tensor: &str, prefix: &str, producer:
         let value = fuser.consume(l.value)?;
         fuser.kernel.lets.push(Let { name: l.name.clone(), value });
     }
+    for id in &consumer.asserts {
+        let id = fuser.consume(*id)?;
+        fuser.kernel.asserts.push(id);
+    }
+    for id in &producer.asserts {
+        let id = fuser.produce(*id, &[])?;
+        fuser.kernel.asserts.push(id);
+    }
     Ok(fuser.kernel)
 }
 
@@ -177,6 +185,7 @@ impl<'k> Fuser<'k> {
             lets: vec![],
             exprs: vec![],
             types: vec![],
+            asserts: vec![],
             body: vec![],
         };
         let own: Vec<ExtentId> = (0..consumer.extents.len() as u32).map(ExtentId).collect();

@@ -7,10 +7,11 @@ use refused::{Case, cases, fusions, softmax_row};
 use std::collections::BTreeSet;
 use std::path::Path;
 use tilewright_codegen::error::ScheduleError;
-use tilewright_codegen::fuse::FuseError;
+use tilewright_codegen::fuse::{FuseError, fuse};
 use tilewright_codegen::shape::Shape;
 use tilewright_codegen::target::Target;
 use tilewright_codegen::{CompileError, compile};
+use tilewright_dsl::kernel;
 use tilewright_dsl::schedule::{Schedule, parse_file};
 
 /// The names of an enum's variants; a new variant does not compile before it stands here, and then needs a case.
@@ -26,7 +27,7 @@ macro_rules! variants {
 }
 
 variants! { SCHEDULE_ERRORS, schedule_error, ScheduleError:
-    WrongKernel, MissingExtent, EmptyExtent, BadSize, UnknownAxis, UnknownTensor, UnknownValue, UnknownLevel, AxisTwice,
+    WrongKernel, MissingExtent, EmptyExtent, Assertion, AssertionAtRunTime, ZeroDivisor, BadSize, UnknownAxis, UnknownTensor, UnknownValue, UnknownLevel, AxisTwice,
     TwoOpenLevels, NotCovered, DoesNotDivide, ExactAtRunTime, OpenNotOutermost, LevelNotPossible, LevelOrder,
     WorkgroupTooLarge, TooManyCopies, WorkgroupMismatch, NestDoesNotDivide, LaneMismatch, NotPowerOfTwo, NoSubgroups,
     SubgroupStride, FoldNotReduction, VectorNotLast, ArrayLevels, NoTile, StorageNotPossible, Divergent, WorkgroupMemory,
@@ -151,4 +152,25 @@ schedule odd for linear from base {\n    store w: f16;\n    tail r: exact;\n}\n"
     let place = "  --> mine.schedules:5:16\n 5 |  k: serial, lanes(48)\n   |             ^^^^^^^^^\n";
     assert!(first.contains(place), "{first}");
     assert!(second.contains(place), "a line taken over from the base shows the base's place: {second}");
+}
+
+/// Twice each element of rows in fours.
+#[kernel]
+fn doubled(x: Tensor<N, C>, y: Out<N, C>) {
+    assert!(C % 4 == 0);
+    for n in 0..N {
+        for c in 0..C {
+            y[n][c] = x[n][c] * 2.0;
+        }
+    }
+}
+
+#[test]
+fn what_a_producer_asserts_holds_of_the_fused_kernel() {
+    let kernel = fuse("doubled_linear", &refused::linear(), "x", "twice", &doubled()).expect("they can be fused");
+    let with =
+        |k| compile(&kernel, &Schedule::empty("doubled_linear"), &refused::small().fixed("K", k), &Target::webgpu());
+    assert!(with(32).is_ok());
+    let Err(CompileError::Schedule { errors, .. }) = with(30) else { panic!("30 is not in fours") };
+    assert_eq!(errors[0].to_string(), "`K` must be a multiple of `4`, and the shape has K = 30");
 }

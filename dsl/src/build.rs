@@ -61,6 +61,7 @@ impl Builder {
             lets: Vec::new(),
             exprs: Vec::new(),
             types: Vec::new(),
+            asserts: Vec::new(),
             body: Vec::new(),
         };
         let state = State { kernel, seen: HashMap::new(), errors: Vec::new(), bodies: vec![Vec::new()] };
@@ -126,6 +127,11 @@ impl Builder {
     /// A bool constant.
     pub fn bool(&self, value: bool) -> E<'_, bool> {
         self.push(Expr::Bool(value))
+    }
+
+    /// `assert!(cond)`: what must hold of the extents, for the kernel to have a meaning.
+    pub fn assert(&self, cond: E<'_, bool>) {
+        self.state.borrow_mut().kernel.asserts.push(cond.id());
     }
 
     /// `for axis in lo..hi { body }`, in no order.

@@ -3,7 +3,7 @@
 //! A checked kernel has: operands earlier in the arena than their users; the types that [`Expr`] says; as many indices as
 //! dimensions (1 to 4); unique names; every axis bound by exactly one `for`, reduction or array, and used inside it alone;
 //! bounds made from constants, extents, scalars and enclosing axes; reductions read through their fields only; inputs read
-//! and never written, outputs written and never read; of an in-out tensor only those elements read that the same body
+//! and never written, outputs written and never read; assertions made from constants and extents; of an in-out tensor only those elements read that the same body
 //! writes. All errors come at once, except that broken handles hide the rest. Whether two iterations write one element
 //! is deliberately absent: code generation proves it.
 
@@ -29,6 +29,7 @@ pub fn kernel(kernel: &Kernel) -> Vec<KernelError> {
         check.axes();
         check.body(&kernel.body, &mut Vec::new());
         check.roles();
+        check.asserts();
         errors = check.errors;
     }
     let mut seen = HashSet::new();
@@ -80,6 +81,9 @@ fn handles(k: &Kernel) -> Vec<KernelError> {
     }
     for value in &k.lets {
         check(known(value.value), &|| format!("`let {}`", value.name), "an expression");
+    }
+    for id in &k.asserts {
+        check(known(*id), &|| "an assertion".into(), "an expression");
     }
     for tensor in &k.tensors {
         let ok = tensor.dims.iter().all(|d| (d.0 as usize) < k.extents.len());
@@ -346,6 +350,23 @@ impl Check<'_> {
                 && !stores.iter().any(|s| s.0 == *t && s.1 == at)
             {
                 self.errors.push(KernelError::InOutRead { tensor: k.tensor(*t).name.clone() });
+            }
+        }
+    }
+
+    /// Assertions are about extents alone, so that a shape decides them.
+    fn asserts(&mut self) {
+        let k = self.kernel;
+        for id in &k.asserts {
+            self.expect(*id, Type::Bool, || "an assertion".into());
+            let fixed = |e: &&Expr| {
+                matches!(
+                    e,
+                    Expr::U32(_) | Expr::Bool(_) | Expr::Extent(_) | Expr::Unary(Unary::Not, _) | Expr::Binary(..)
+                )
+            };
+            if !reachable(k, [*id]).iter().all(fixed) {
+                self.errors.push(KernelError::AssertNotExtents { kernel: k.name.clone(), assertion: k.spell(*id) });
             }
         }
     }

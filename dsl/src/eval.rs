@@ -84,6 +84,16 @@ pub enum EvalError {
         /// The extent.
         extent: u32,
     },
+    /// Extents of which an assertion of the kernel does not hold.
+    #[error("kernel `{kernel}`: {demand}, and {extents}")]
+    Assertion {
+        /// The kernel.
+        kernel: String,
+        /// What must hold.
+        demand: String,
+        /// The extents in it.
+        extents: String,
+    },
     /// A kernel that the builder would not have made.
     #[error("kernel `{kernel}` is not well formed: {what}")]
     Malformed {
@@ -105,6 +115,13 @@ pub fn eval(
         return Err(EvalError::Malformed { kernel: kernel.name.clone(), what: error.to_string() });
     }
     let mut run = Run::new(kernel, extents, scalars, tensors)?;
+    for id in &kernel.asserts {
+        if run.value(*id)? != Value::Bool(true) {
+            let given: Vec<_> = kernel.extents_in(*id).iter().map(|e| format!("{e} = {}", extents[*e])).collect();
+            let (kernel, demand) = (kernel.name.clone(), kernel.demand(*id));
+            return Err(EvalError::Assertion { kernel, demand, extents: given.join(", ") });
+        }
+    }
     run.body(&kernel.body)?;
     for (tensor, data) in kernel.tensors.iter().zip(run.outputs) {
         if let Some(data) = data {

@@ -5,6 +5,8 @@
 //! nodes. Nothing here says where or when a value is computed; that is [`crate::schedule::Schedule`]'s business, and so
 //! threads, barriers and storage formats are deliberately absent.
 
+mod spell;
+
 use std::fmt;
 
 /// A handle of an expression in [`Kernel::exprs`] (or in [`Monoid::exprs`]).
@@ -313,6 +315,8 @@ pub struct Kernel {
     pub exprs: Vec<Expr>,
     /// The type of each expression; a [`Expr::Reduce`]'s is that of its first field.
     pub types: Vec<Type>,
+    /// What must hold of the extents: bool expressions of extents and constants.
+    pub asserts: Vec<ExprId>,
     /// The body.
     pub body: Vec<Stmt>,
 }

@@ -92,6 +92,10 @@ fn all() -> Vec<Vec<KernelError>> {
             b.each("i", 0, b.extent("M"), |i| y.set([i], b.sum("j", 0, n.at([i]), |j| x.at([j]))));
         }),
         built(|b| {
+            let few = b.scalar::<u32>("few");
+            copy(b, |b| b.assert(b.extent("N").lt(few)));
+        }),
+        built(|b| {
             copy(b, |b| b.name("s", b.fold(&sum(), "j", 0, 4, None, |_, _| vec![])));
         }),
         built(|b| {

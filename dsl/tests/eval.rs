@@ -309,3 +309,49 @@ proptest! {
         }
     }
 }
+
+/// Pairs of one half and the other.
+#[kernel]
+fn halves(x: Tensor<D>, y: Out<F>) {
+    assert!(D == 2 * F);
+    for p in 0..F {
+        y[p] = x[p] + x[p + F];
+    }
+}
+
+#[test]
+fn an_assertion_that_does_not_hold_is_an_error() {
+    let kernel = halves();
+    let with = |d: u32, f: u32| {
+        let (x, y) = (Data::F32(noise(7, d)), zeros(f));
+        run(&kernel, &[("D", d), ("F", f)], &[], &[("x", x), ("y", y)], "y")
+    };
+    assert_eq!(floats(with(8, 4)).len(), 4);
+    for (d, f) in [(7, 3), (8, 16), (9, 4)] {
+        let error = with(d, f).expect_err("the halves do not meet");
+        assert!(matches!(error, EvalError::Assertion { .. }));
+        assert_eq!(error.to_string(), format!("kernel `halves`: `D` must be `2 * F`, and D = {d}, F = {f}"));
+    }
+}
+
+#[test]
+fn extents_are_spelled_as_written() {
+    use tilewright_dsl::build::Builder;
+    let b = Builder::new("k");
+    let y = b.output::<f32, 3>("y", ["A", "B", "C"]);
+    y.set([b.u32(0), b.u32(0), b.u32(0)], b.f32(0.0));
+    let (a, c, e) = (b.extent("A"), b.extent("B"), b.extent("C"));
+    b.assert(((a + c) * e - (a - (c - e))).eq(a / (c * e)));
+    b.assert((a % c).eq(0));
+    b.assert(a.max(c).lt(e));
+    let kernel = b.finish().expect("it is well formed");
+    let spelled: Vec<_> = kernel.asserts.iter().map(|id| kernel.demand(*id)).collect();
+    assert_eq!(
+        spelled,
+        [
+            "`(A + B) * C - (A - (B - C))` must be `A / (B * C)`",
+            "`A` must be a multiple of `B`",
+            "`max(A, B) < C` must hold"
+        ]
+    );
+}

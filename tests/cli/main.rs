@@ -11,6 +11,7 @@ mod generate;
 mod prompts;
 mod readme;
 mod run;
+mod schedules;
 mod shaders;
 mod streams;
 mod usage;

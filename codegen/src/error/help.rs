@@ -17,6 +17,10 @@ impl ScheduleError {
             Self::EmptyExtent { .. } => {
                 "an extent is at least 1: leave the kernel out where there is nothing to do".into()
             }
+            Self::Assertion { .. } | Self::ZeroDivisor { .. } => "give extents that fit together".into(),
+            Self::AssertionAtRunTime { extents, .. } => {
+                format!("fix `{}` in the shape", extents.join("`, `"))
+            }
             Self::BadSize { axis } => format!("`{axis}: serial` is always right; add sized levels from there"),
             Self::UnknownAxis { axis: name, known }
             | Self::UnknownTensor { tensor: name, known }

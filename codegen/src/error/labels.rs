@@ -15,6 +15,9 @@ impl ScheduleError {
             Self::WrongKernel { .. }
             | Self::MissingExtent { .. }
             | Self::EmptyExtent { .. }
+            | Self::Assertion { .. }
+            | Self::AssertionAtRunTime { .. }
+            | Self::ZeroDivisor { .. }
             | Self::TooManyBuffers { .. } => vec![],
             Self::BadSize { axis } | Self::LevelOrder { axis, kind: None, .. } => levels(s, axis, |_| true, ""),
             Self::UnknownAxis { axis, .. } => vec![

@@ -111,6 +111,23 @@ fn bias(y: InOut<T, R>, b: Tensor<R>) {
     }
 }
 
+/// Heads in groups that share their keys.
+#[kernel]
+pub fn grouped(x: Tensor<H>, k: Tensor<G>, y: Out<H>) {
+    assert!(H % G == 0);
+    for h in 0..H {
+        y[h] = x[h] * k[h / (H / G)];
+    }
+}
+
+/// The same, without a word about the extents.
+#[kernel]
+pub fn careless(x: Tensor<H>, k: Tensor<G>, y: Out<H>) {
+    for h in 0..H {
+        y[h] = x[h] * k[h / (H / G)];
+    }
+}
+
 /// A kernel, and a schedule that does not apply to it.
 #[derive(Clone)]
 pub struct Case {
@@ -147,6 +164,8 @@ pub fn small() -> Shape {
         .fixed("C", 64)
         .param("P", 512)
         .fixed("N", 48)
+        .fixed("H", 12)
+        .fixed("G", 4)
         .fixed("V", 100)
 }
 
@@ -170,6 +189,7 @@ fn on_attention(levels: &str) -> Case {
 /// One case at least for each variant of `ScheduleError`.
 pub fn cases() -> Vec<Case> {
     let mut all = names();
+    all.extend(extents());
     all.extend(sizes());
     all.extend(lanes());
     all.extend(tiles());
@@ -194,6 +214,16 @@ fn names() -> Vec<Case> {
         on_linear("k: serial, serial(16); stage w at inner: workgroup;").detail("far"),
         twice,
     ]
+}
+
+fn extents() -> Vec<Case> {
+    let heads = |kernel: Kernel, h, g| {
+        let text = format!("schedule heads for {} {{ h: grid; }}", kernel.name);
+        Case::new(kernel, &text, small().fixed("H", h).fixed("G", g))
+    };
+    let mut run_time = heads(grouped(), 12, 4);
+    run_time.shape = run_time.shape.param("H", 12);
+    vec![heads(grouped(), 1, 4), heads(grouped(), 5, 3).detail("rest"), run_time, heads(careless(), 1, 4)]
 }
 
 fn sizes() -> Vec<Case> {

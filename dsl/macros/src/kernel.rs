@@ -195,7 +195,7 @@ fn body(scope: &mut Scope, block: &Block) -> TokenStream {
 }
 
 fn statement(scope: &mut Scope, stmt: &Stmt, stores: &mut Vec<(String, String)>) -> TokenStream {
-    const FORMS: &str = "a statement is `let x = e;`, `for axis in a..b { .. }` or a store `y[i] = e;`";
+    const FORMS: &str = "a statement is `let x = e;`, `for axis in a..b { .. }`, a store `y[i] = e;` or `assert!(e);`";
     match stmt {
         Stmt::Local(local) => expr::local(scope, local),
         Stmt::Expr(Expr::ForLoop(e), _) => {
@@ -221,12 +221,50 @@ fn statement(scope: &mut Scope, stmt: &Stmt, stores: &mut Vec<(String, String)>)
         Stmt::Expr(Expr::Binary(e), Some(_)) if matches!(&*e.left, Expr::Index(_)) => {
             refuse(scope, e.op, "a store is `=`: an element is written once, so use `sum(a..b, |k| e)`")
         }
+        Stmt::Macro(m) if m.mac.path.is_ident("assert") => assertion(scope, &m.mac),
         Stmt::Expr(Expr::While(e), _) => refuse(scope, e.while_token, FORMS),
         Stmt::Expr(Expr::Loop(e), _) => refuse(scope, e.loop_token, FORMS),
         Stmt::Expr(Expr::If(e), _) => {
             refuse(scope, e.if_token, "`if` is a value, not a statement: `y[i] = if c { a } else { b };`")
         }
         other => refuse(scope, other, FORMS),
+    }
+}
+
+/// `assert!(H % G == 0);`.
+fn assertion(scope: &mut Scope, mac: &syn::Macro) -> TokenStream {
+    let cond = match mac.parse_body::<Expr>() {
+        Ok(cond) => cond,
+        Err(error) => {
+            scope.error_at(error.span(), "an assertion is one condition on extents: `assert!(H % G == 0);`");
+            return TokenStream::new();
+        }
+    };
+    if !of_extents(scope, &cond) {
+        return TokenStream::new();
+    }
+    let (b, e) = (builder(mac.path.span()), value(scope, &cond));
+    quote!(#b.assert(#e);)
+}
+
+/// Whether an expression is made of extents and constants; what is not is a mistake.
+fn of_extents(scope: &mut Scope, e: &Expr) -> bool {
+    match e {
+        Expr::Lit(_) => true,
+        Expr::Paren(e) => of_extents(scope, &e.expr),
+        Expr::Unary(e) => of_extents(scope, &e.expr),
+        Expr::Binary(e) => of_extents(scope, &e.left) & of_extents(scope, &e.right),
+        Expr::Path(p) if p.path.get_ident().is_some() => {
+            let kind = p.path.get_ident().and_then(|name| scope.lookup(name));
+            if kind.is_some_and(|kind| kind != Kind::Extent) {
+                scope.error(e, "only extents and constants may stand in an assertion");
+            }
+            kind == Some(Kind::Extent)
+        }
+        other => {
+            scope.error(other, "only extents and constants may stand in an assertion");
+            false
+        }
     }
 }
 

@@ -18,7 +18,8 @@ use proc_macro::TokenStream;
 /// axes, tensors and values, which `schedule!` refers to.
 ///
 /// Parameters are `Tensor<R, K>`, `Out<T, R>`, `InOut<..>` (of f32, or `Tensor<u32, T>`) and scalars `f32`, `u32`.
-/// Statements are `let x = e;`, `let a = |c| e;`, `for axis in a..b { .. }` and stores `y[t][r] = e;`. Expressions are loads,
+/// Statements are `let x = e;`, `let a = |c| e;`, `for axis in a..b { .. }`, stores `y[t][r] = e;`, and `assert!(H % G == 0);`, which
+/// says what must hold of the extents. Expressions are loads,
 /// arithmetic, comparisons, `as f32 | u32`, `if c { a } else { b }`, the functions `exp log sqrt rsqrt tanh abs floor bits min
 /// max`, and the reductions `sum | max | argmax (a..b, |k| e)` and `fold(a..b, |j| Monoid { .. })`.
 #[proc_macro_attribute]

@@ -3,14 +3,15 @@
 
 use crate::ir::*;
 
-/// The kernel with its arena renumbered: bounds before bodies, operands before users, statements in order, then `let`s.
+/// The kernel with its arena renumbered: bounds before bodies, operands before users, statements in order, then `let`s and assertions.
 pub fn canonical(old: Kernel) -> Kernel {
     let mut order = Order { new: vec![None; old.exprs.len()], exprs: Vec::new(), types: Vec::new(), old: &old };
     let body = order.body(&old.body);
     let lets = old.lets.iter().map(|l| Let { name: l.name.clone(), value: order.expr(l.value) }).collect();
     let axes = old.axes.iter().map(|a| Axis { lo: order.expr(a.lo), hi: order.expr(a.hi), ..a.clone() }).collect();
+    let asserts = order.exprs(&old.asserts);
     let (exprs, types) = (order.exprs, order.types);
-    Kernel { body, lets, axes, exprs, types, ..old }
+    Kernel { body, lets, axes, exprs, types, asserts, ..old }
 }
 
 struct Order<'k> {

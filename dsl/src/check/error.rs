@@ -123,6 +123,14 @@ pub enum KernelError {
         /// The axis.
         axis: String,
     },
+    /// An assertion that a shape does not decide.
+    #[error("kernel `{kernel}` asserts `{assertion}`: only constants and extents may stand in an assertion")]
+    AssertNotExtents {
+        /// The kernel.
+        kernel: String,
+        /// The assertion.
+        assertion: String,
+    },
     /// A reduction that does not fit its monoid.
     #[error("the reduction along `{axis}` gives {found} fields; monoid `{monoid}` has {expected}")]
     FieldCount {

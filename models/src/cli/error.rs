@@ -93,6 +93,17 @@ pub enum CliError {
     #[error("{}", schedules(.0))]
     Schedules(#[from] SyntaxErrors),
 
+    /// A schedule file that is no text.
+    #[error("--schedules {path}: byte {byte} (line {line}) is not UTF-8; expected text: save the file as UTF-8")]
+    NotText {
+        /// The file.
+        path: PathBuf,
+        /// The first byte that is wrong, from 0.
+        byte: usize,
+        /// Its line, from 1.
+        line: usize,
+    },
+
     /// A file that cannot be read.
     #[error("cannot read {path}")]
     Read {

@@ -176,6 +176,11 @@ pub fn schedules(path: Option<&Path>) -> Result<Vec<Schedule>, CliError> {
     let Some(path) = path else {
         return Ok(Vec::new());
     };
-    let text = std::fs::read_to_string(path).map_err(|source| CliError::Read { path: path.into(), source })?;
+    let bytes = std::fs::read(path).map_err(|source| CliError::Read { path: path.into(), source })?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let byte = error.utf8_error().valid_up_to();
+        let line = 1 + error.as_bytes()[..byte].iter().filter(|b| **b == b'\n').count();
+        CliError::NotText { path: path.into(), byte, line }
+    })?;
     Ok(parse_file(&path.display().to_string(), &text)?)
 }

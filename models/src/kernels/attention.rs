@@ -18,6 +18,7 @@ impl Softmax<C> {
 /// y = softmax(q·kᵀ)·v over all positions up to the query's own.
 #[kernel]
 pub fn attention(q: Tensor<T, H, D>, k: Tensor<P, G, D>, v: Tensor<P, G, D>, y: Out<T, H, D>, pos: u32, scale: f32) {
+    assert!(H % G == 0);
     for t in 0..T {
         for h in 0..H {
             let g = h / (H / G);

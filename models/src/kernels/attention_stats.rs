@@ -6,6 +6,7 @@ use tilewright_dsl::{kernel, schedule};
 /// The largest score of each query head, and the sum of e^(score − largest), over all positions up to its own.
 #[kernel]
 pub fn attention_stats(q: Tensor<T, H, D>, k: Tensor<P, G, D>, top: Out<T, H>, total: Out<T, H>, pos: u32, scale: f32) {
+    assert!(H % G == 0);
     for t in 0..T {
         for h in 0..H {
             let g = h / (H / G);

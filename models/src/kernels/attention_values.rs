@@ -15,6 +15,7 @@ pub fn attention_values(
     pos: u32,
     scale: f32,
 ) {
+    assert!(H % G == 0);
     for t in 0..T {
         for h in 0..H {
             let g = h / (H / G);

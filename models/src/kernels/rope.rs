@@ -5,6 +5,7 @@ use tilewright_dsl::{kernel, schedule};
 /// Rotates each pair of a head by its position's angles, from tables of cosines and sines (`F` = D/2 columns).
 #[kernel]
 pub fn rope(x: InOut<T, H, D>, cos: Tensor<P, F>, sin: Tensor<P, F>, pos: u32) {
+    assert!(D == 2 * F);
     for t in 0..T {
         for h in 0..H {
             for p in 0..F {

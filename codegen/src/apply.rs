@@ -8,6 +8,7 @@ mod lanes;
 mod levels;
 mod tensors;
 
+pub use lanes::{chains, most_copies};
 pub use tensors::guard_index as tensors_guard;
 
 use crate::deps::Deps;
@@ -168,22 +169,39 @@ impl Nest<'_> {
 }
 
 /// Applies `schedule`, or gives all that is wrong with it.
+///
+/// # Errors
+/// All that is wrong.
 pub fn apply<'a>(
     kernel: &'a Kernel,
     schedule: &'a Schedule,
     shape: &'a Shape,
     target: &'a Target,
 ) -> Result<Nest<'a>, Vec<ScheduleError>> {
+    match try_apply(kernel, schedule, shape, target) {
+        (Some(nest), errors) if errors.is_empty() => Ok(nest),
+        (_, errors) => Err(errors),
+    }
+}
+
+/// Applies `schedule`: all that is wrong with it, and a nest where what is wrong does not change which loops are meant, so that
+/// lowering can find what else is wrong.
+pub fn try_apply<'a>(
+    kernel: &'a Kernel,
+    schedule: &'a Schedule,
+    shape: &'a Shape,
+    target: &'a Target,
+) -> (Option<Nest<'a>>, Vec<ScheduleError>) {
     let mut errors = Vec::new();
     if schedule.kernel != kernel.name {
         errors.push(ScheduleError::WrongKernel { asked: schedule.kernel.clone(), kernel: kernel.name.clone() });
-        return Err(errors);
+        return (None, errors);
     }
     extents::check(kernel, shape, &mut errors);
     let unsound = !errors.is_empty();
     names(kernel, schedule, &mut errors);
     if unsound {
-        return Err(errors);
+        return (None, errors);
     }
     let deps = Deps::new(kernel);
     let axes = levels::resolve(kernel, schedule, shape, &mut errors);
@@ -192,7 +210,8 @@ pub fn apply<'a>(
     let mut nest =
         Nest { kernel, schedule, shape, target, deps, axes, grid: vec![], workgroup: 1, tiles, tensors, parts };
     lanes::place(&mut nest, &mut errors);
-    if errors.is_empty() { Ok(nest) } else { Err(errors) }
+    let sound = errors.iter().all(ScheduleError::keeps_the_loops);
+    (sound.then_some(nest), errors)
 }
 
 /// Every name that the schedule uses must exist.

@@ -1,9 +1,10 @@
 //! The pass list, on one screen.
 
-use crate::apply::apply;
+use crate::apply::try_apply;
+use crate::cost;
 use crate::error::ScheduleError;
 use crate::iterations::iterations;
-use crate::lower::lower;
+use crate::lower::{Lowered, lower};
 use crate::program::{Count, Program, Shader};
 use crate::shape::Shape;
 use crate::simplify::simplify;
@@ -62,14 +63,26 @@ pub fn compile_with(
         let schedule = schedule.to_string();
         CompileError::Bug(Box::new(Bug { pass, kernel: kernel.name.clone(), schedule, message, text }))
     };
-    let nest = apply(kernel, schedule, shape, target).map_err(refuse)?;
-    let mut shaders = Vec::new();
-    for lowered in lower(&nest).map_err(refuse)? {
-        let mut loops = lowered.loops;
+    let (nest, mut errors) = try_apply(kernel, schedule, shape, target);
+    let Some(nest) = nest else { return Err(refuse(errors)) };
+    let mut lowered = lower(&nest).unwrap_or_else(|found| {
+        errors.extend(found);
+        Vec::new()
+    });
+    for Lowered { loops, .. } in &mut lowered {
         loops.head = head(kernel, schedule, shape);
-        after("lower", &text::dump(&loops));
-        simplify(&mut loops);
-        after("simplify", &text::dump(&loops));
+        after("lower", &text::dump(loops));
+        simplify(loops);
+        after("simplify", &text::dump(loops));
+    }
+    let iterations: Vec<Option<Count>> = lowered.iter().map(|l| iterations(&l.loops, &l.dispatch)).collect();
+    errors.extend(cost::too_many_operations(&nest, &lowered));
+    errors.extend(cost::too_many_iterations(&nest, &iterations));
+    if !errors.is_empty() {
+        return Err(refuse(errors));
+    }
+    let mut shaders = Vec::new();
+    for (Lowered { loops, dispatch }, iterations) in lowered.into_iter().zip(iterations) {
         let broken: Vec<String> = verify(&loops, target).iter().map(ToString::to_string).collect();
         if !broken.is_empty() {
             return Err(bug("verify", broken.join("\n"), text::dump(&loops)));
@@ -78,14 +91,7 @@ pub fn compile_with(
         after("print", &wgsl);
         validate(&wgsl, target).map_err(|message| bug("validate", message, wgsl.clone()))?;
         let subgroups = usage::uses_subgroups(&loops);
-        let iterations = iterations(&loops, &lowered.dispatch);
-        if let (Some(Count::Const(asked)), Some(allowed)) = (&iterations, target.max_iterations)
-            && *asked > allowed
-        {
-            let target = target.name.clone();
-            return Err(refuse(vec![ScheduleError::TooManyIterations { asked: *asked, allowed, target }]));
-        }
-        shaders.push(Shader { loops, wgsl, dispatch: lowered.dispatch, subgroups, iterations });
+        shaders.push(Shader { loops, wgsl, dispatch, subgroups, iterations });
     }
     Ok(Program { kernel: kernel.name.clone(), schedule: schedule.name.clone(), tensors: nest.tensors.clone(), shaders })
 }

@@ -184,6 +184,23 @@ pub enum ScheduleError {
         /// The axes with copies.
         axes: Vec<String>,
     },
+    /// A text that drivers take minutes to compile.
+    #[error(
+        "{asked} operations in {}; {allowed} are allowed, for drivers to compile them in seconds",
+        if *shaders == 1 { "the shader".into() } else { format!("{shaders} shaders") }
+    )]
+    TooManyOperations {
+        /// Statements and operators of all shaders; saturated.
+        asked: u32,
+        /// Allowed.
+        allowed: u32,
+        /// How many shaders the kernel takes.
+        shaders: u32,
+        /// Unrolled copies of one statement.
+        copies: u32,
+        /// The axes with these copies.
+        axes: Vec<String>,
+    },
     /// `workgroup n` is not the largest nest's product.
     #[error("`workgroup {asked}`, but the largest nest ({}) has {product} lanes", list(nest))]
     WorkgroupMismatch {
@@ -223,6 +240,8 @@ pub enum ScheduleError {
         lanes: u32,
         /// Tree or subgroup.
         fold: Fold,
+        /// Most lanes of the axis that the device allows beside the other axes' lanes.
+        most: u32,
     },
     /// The device has no subgroup operations.
     #[error("`fold {axis}: subgroup`, but device `{target}` has no subgroup operations")]
@@ -355,10 +374,32 @@ pub enum ScheduleError {
         allowed: u32,
         /// The device.
         target: String,
+        /// The axes with the longest loops, and their rounds.
+        loops: Vec<(String, u32)>,
+        /// Lines that take them down to what is allowed; none where no such lines are known.
+        instead: Vec<String>,
     },
 }
 
 impl ScheduleError {
+    /// Whether the schedule without the line in question means the same loops.
+    pub(crate) fn keeps_the_loops(&self) -> bool {
+        matches!(
+            self,
+            Self::UnknownTensor { .. }
+                | Self::UnknownValue { .. }
+                | Self::UnknownLevel { .. }
+                | Self::DoesNotDivide { .. }
+                | Self::ExactAtRunTime { .. }
+                | Self::FoldNotReduction { .. }
+                | Self::NoSubgroups { .. }
+                | Self::NoTile { .. }
+                | Self::StorageNotPossible { .. }
+                | Self::TooManyBuffers { .. }
+                | Self::BindingTooLarge { .. }
+                | Self::WorkgroupMismatch { .. }
+        )
+    }
     /// Whether the extents are wrong, whatever the schedule says.
     fn is_of_shape(&self) -> bool {
         matches!(

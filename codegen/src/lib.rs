@@ -7,6 +7,7 @@
 
 pub mod apply;
 pub mod compile;
+mod cost;
 pub mod deps;
 pub mod error;
 pub mod fuse;

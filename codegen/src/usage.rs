@@ -10,6 +10,22 @@ pub fn uses_subgroups(ir: &LoopIr) -> bool {
     Used::new(ir).subgroups()
 }
 
+/// Statements, operators, loads and function calls of a shader's text: what a driver's time to compile it grows with.
+pub fn operations(ir: &LoopIr) -> u32 {
+    fn of_expr(e: &Expr) -> u32 {
+        let operands = e.operands();
+        operands.iter().map(|x| of_expr(x)).sum::<u32>() + u32::from(!operands.is_empty())
+    }
+    fn of_block(body: &[Stmt]) -> u32 {
+        body.iter().map(of_stmt).sum()
+    }
+    fn of_stmt(stmt: &Stmt) -> u32 {
+        let own: u32 = stmt.expressions().into_iter().map(of_expr).sum();
+        1 + own + stmt.blocks().into_iter().map(of_block).sum::<u32>()
+    }
+    of_block(&ir.body)
+}
+
 /// What a body mentions.
 #[derive(Default)]
 pub(crate) struct Used {

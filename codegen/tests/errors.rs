@@ -31,7 +31,7 @@ variants! { SCHEDULE_ERRORS, schedule_error, ScheduleError:
     TwoOpenLevels, NotCovered, DoesNotDivide, ExactAtRunTime, OpenNotOutermost, LevelNotPossible, LevelOrder,
     WorkgroupTooLarge, TooManyCopies, WorkgroupMismatch, NestDoesNotDivide, LaneMismatch, NotPowerOfTwo, NoSubgroups,
     SubgroupStride, FoldNotReduction, VectorNotLast, ArrayLevels, NoTile, StorageNotPossible, Divergent, WorkgroupMemory,
-    TooManyBuffers, BindingTooLarge, TooManyWorkgroups, TooManyIterations,
+    TooManyBuffers, BindingTooLarge, TooManyWorkgroups, TooManyOperations, TooManyIterations,
 }
 variants! { FUSE_ERRORS, fuse_error, FuseError: NoInput, NotOneStore, Rank, RunsAgain }
 
@@ -115,6 +115,70 @@ fn all_mistakes_of_a_schedule_come_at_once() {
         "{text}"
     );
     matches_snapshot("several", &text);
+}
+
+#[test]
+fn mistakes_of_names_and_of_loops_come_at_once() {
+    let text = "schedule broken for linear {
+        workgroup 128;
+        t: grid, lanes(16), unroll(4);
+        r: grid, lanes(16), unroll(4);
+        k: serial as ko, serial(64);
+        stage w at ko: workgroup;
+        stage x at ko: workgroup;
+        stage v at ko: workgroup;
+        stage y at ko: workgroup;
+        fold t: tree;
+        store y: f16;
+        tail r: exact;
+    }";
+    let shape = Shape::new().fixed("T", 64).fixed("R", 130).fixed("K", 896);
+    let (errors, text) = refusal(&Case::new(refused::linear(), text, shape));
+    let names: Vec<&str> = errors.iter().map(schedule_error).collect();
+    let expected = [
+        "FoldNotReduction",
+        "UnknownTensor",
+        "DoesNotDivide",
+        "StorageNotPossible",
+        "WorkgroupMismatch",
+        "NoTile",
+        "WorkgroupMemory",
+    ];
+    assert_eq!(names, expected, "{text}");
+}
+
+#[test]
+fn lines_that_share_the_work_are_right() {
+    let target = Target { max_iterations: Some(65_535), ..Target::webgpu() };
+    let wide = refused::small().fixed("T", 1).fixed("R", 4864).fixed("K", 896).fixed("D", 60_000).fixed("C", 60_000);
+    for (kernel, given, expected) in [
+        (refused::linear(), "", "r: grid; k: serial, lanes(32);"),
+        (
+            refused::linear(),
+            "r: grid, lanes(64); k: serial(100000), vector(4);",
+            "k: serial(25000), lanes(4), vector(4);",
+        ),
+        (refused::softmax_row(), "r: grid;", "i: serial, lanes(32); j: serial, lanes(32);"),
+        (refused::rmsnorm(), "", "j: serial, lanes(32);"),
+    ] {
+        let long = given.contains("100000");
+        let shape = match kernel.name.as_str() {
+            "softmax_row" => wide.clone().fixed("R", 64),
+            _ if long => wide.clone().fixed("R", 64).fixed("K", 400_000),
+            _ => wide.clone(),
+        };
+        let text = format!("schedule slow for {} {{ {given} }}", kernel.name);
+        let (errors, text) =
+            refusal(&Case { target: target.clone(), ..Case::new(kernel.clone(), &text, shape.clone()) });
+        let [ScheduleError::TooManyIterations { instead, .. }] = &errors[..] else { panic!("{text}") };
+        assert_eq!(instead.join(" "), expected, "{text}");
+        let old = given.split_inclusive(';').map(str::trim);
+        let kept = old.filter(|line| !instead.iter().any(|new| new.split(':').next() == line.split(':').next()));
+        let lines: Vec<&str> = kept.chain(instead.iter().map(String::as_str)).collect();
+        let text = format!("schedule fast for {} {{ {} }}", kernel.name, lines.join(" "));
+        let schedule: Schedule = text.parse().expect("the lines are well formed");
+        compile(&kernel, &schedule, &shape, &target).unwrap_or_else(|e| panic!("{e}"));
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::error::ScheduleError;
 use tilewright_dsl::ir::{AxisId, AxisKind, Expr, ExprId, Stmt};
 use tilewright_dsl::schedule::{Fold, LevelKind, Place};
 
-/// More copies than this make shaders that no driver compiles in reasonable time.
+/// More copies than this are not even made: how much text they are is judged afterwards.
 const MOST_COPIES: u32 = 1024;
 
 /// Sets `grid`, `workgroup` and every axis' stride, and checks what depends on them.
@@ -27,6 +27,7 @@ pub fn place(nest: &mut Nest, errors: &mut Vec<ScheduleError>) {
     nests.retain(|n| !all.iter().any(|m| m.len() > n.len() && n.iter().all(|a| m.contains(a))));
     copies(nest, &all_axes, errors);
     grid(nest, &stores, errors);
+    powers(nest, &nests, errors);
     strides(nest, &nests, errors);
     folds(nest, errors);
     arrays(nest, errors);
@@ -87,17 +88,29 @@ fn visit(nest: &Nest, id: ExprId, chain: &[AxisId], nests: &mut Vec<Vec<AxisId>>
 
 /// Copies of the axes that live together multiply, and each is text in the shader.
 fn copies(nest: &Nest, nests: &[Vec<AxisId>], errors: &mut Vec<ScheduleError>) {
+    let (asked, axes) = most_copies(nest, nests);
+    if asked > MOST_COPIES {
+        errors.push(ScheduleError::TooManyCopies { asked, allowed: MOST_COPIES, axes });
+    }
+}
+
+/// The most copies of one statement, saturated, and the axes that have them.
+pub fn most_copies(nest: &Nest, nests: &[Vec<AxisId>]) -> (u32, Vec<String>) {
     let number = |a: &AxisId| {
         let sizes = nest.plan(*a).levels.iter().filter(|l| matches!(l.kind, LevelKind::Unroll | LevelKind::Vector));
         sizes.filter_map(|l| l.size).fold(1u32, u32::saturating_mul)
     };
     let product = |n: &&Vec<AxisId>| n.iter().map(number).fold(1u32, u32::saturating_mul);
-    let Some(most) = nests.iter().max_by_key(product).filter(|n| product(n) > MOST_COPIES) else { return };
-    errors.push(ScheduleError::TooManyCopies {
-        asked: product(&most),
-        allowed: MOST_COPIES,
-        axes: most.iter().filter(|a| number(a) > 1).map(|a| nest.kernel.axis(*a).name.clone()).collect(),
-    });
+    let Some(most) = nests.iter().max_by_key(product) else { return (1, Vec::new()) };
+    let axes = most.iter().filter(|a| number(a) > 1).map(|a| nest.kernel.axis(*a).name.clone());
+    (product(&most), axes.collect())
+}
+
+/// The axes that live together: around each store, and around and inside each reduction; outermost first.
+pub fn chains(nest: &Nest) -> Vec<Vec<AxisId>> {
+    let mut nests = Vec::new();
+    walk(nest, &nest.kernel.body, &mut Vec::new(), &mut nests, &mut Vec::new());
+    nests
 }
 
 /// Grid axes must enclose every store: a workgroup belongs to one value of each.
@@ -136,7 +149,13 @@ fn loads(nest: &Nest, id: ExprId) -> bool {
 fn strides(nest: &mut Nest, nests: &[Vec<AxisId>], errors: &mut Vec<ScheduleError>) {
     // What is refused already may have had lanes: what depends on their number is not judged.
     let unsure = errors.iter().any(|e| {
-        matches!(e, ScheduleError::UnknownAxis { .. } | ScheduleError::AxisTwice { .. } | ScheduleError::BadSize { .. })
+        matches!(
+            e,
+            ScheduleError::UnknownAxis { .. }
+                | ScheduleError::AxisTwice { .. }
+                | ScheduleError::BadSize { .. }
+                | ScheduleError::NotPowerOfTwo { .. }
+        )
     });
     let names =
         |n: &[AxisId], nest: &Nest| -> Vec<String> { n.iter().map(|a| nest.kernel.axis(*a).name.clone()).collect() };
@@ -197,6 +216,24 @@ fn strides(nest: &mut Nest, nests: &[Vec<AxisId>], errors: &mut Vec<ScheduleErro
     }
 }
 
+/// Trees and subgroups halve.
+fn powers(nest: &Nest, nests: &[Vec<AxisId>], errors: &mut Vec<ScheduleError>) {
+    for (i, plan) in nest.axes.iter().enumerate() {
+        let (id, axis) = (AxisId(i as u32), nest.kernel.axis(AxisId(i as u32)));
+        let fold = nest.schedule.fold(&axis.name);
+        if axis.kind != AxisKind::Reduce || fold == Fold::Serial || plan.lanes.is_power_of_two() {
+            continue;
+        }
+        let others = nests.iter().filter(|n| n.contains(&id)).map(|n| {
+            let others = n.iter().filter(|a| **a != id);
+            others.fold(1u32, |p, a| p.saturating_mul(nest.plan(*a).lanes))
+        });
+        let most = nest.target.max_invocations / others.max().unwrap_or(1);
+        let (axis, lanes) = (axis.name.clone(), plan.lanes);
+        errors.push(ScheduleError::NotPowerOfTwo { axis, lanes, fold, most });
+    }
+}
+
 fn folds(nest: &Nest, errors: &mut Vec<ScheduleError>) {
     for (i, plan) in nest.axes.iter().enumerate() {
         let axis = nest.kernel.axis(AxisId(i as u32));
@@ -209,9 +246,6 @@ fn folds(nest: &Nest, errors: &mut Vec<ScheduleError>) {
         }
         if fold == Fold::Subgroup && plan.lanes > 1 && plan.stride != 1 {
             errors.push(ScheduleError::SubgroupStride { axis: axis.name.clone(), stride: plan.stride });
-        }
-        if fold != Fold::Serial && !plan.lanes.is_power_of_two() {
-            errors.push(ScheduleError::NotPowerOfTwo { axis: axis.name.clone(), lanes: plan.lanes, fold });
         }
     }
 }

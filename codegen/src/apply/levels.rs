@@ -83,6 +83,8 @@ fn axis(
         return None;
     };
     let exact = fixed == Some(total) || (fixed.is_none() && product == 1 && open.is_some());
+    // What a `tail` line asserts changes no level.
+    let sound = errors.len() == before;
     if schedule.tail(&name) == Tail::Exact && !exact {
         let sizes = levels.iter().filter_map(|l| l.size).collect();
         errors.push(match fixed {
@@ -104,7 +106,7 @@ fn axis(
     plans.reverse();
     let lanes =
         plans.iter().filter(|l| l.kind == LevelKind::Lanes).filter_map(|l| l.size).fold(1u32, u32::saturating_mul);
-    (errors.len() == before).then_some(AxisPlan { levels: plans, extent: fixed, exact, lanes, stride: 1 })
+    sound.then_some(AxisPlan { levels: plans, extent: fixed, exact, lanes, stride: 1 })
 }
 
 /// Kinds that an axis can have, in an order that has a meaning.
@@ -223,48 +225,34 @@ pub fn tiles(
         let (Some(value), Some((axis, level))) = (value, find(&compute.at, errors)) else { continue };
         tiles.push(TilePlan { what: TileOf::Value(value), axis, level, place: compute.place });
     }
-    for tile in &tiles {
-        if let TileOf::Value(value) = tile.what
-            && reduces(kernel, value, tile.axis)
-        {
-            errors.push(ScheduleError::NoTile {
-                what: tile_name(kernel, tile),
-                at: level_name(kernel, axes, tile),
-                why: "the level lies inside it",
-                instead: "name a level around its use",
-            });
-        }
-        if matches!(tile.what, TileOf::Tensor(_)) && tile.place == Place::Registers {
-            errors.push(ScheduleError::NoTile {
-                what: tile_name(kernel, tile),
-                at: level_name(kernel, axes, tile),
-                why: "what copies of an invocation load twice is kept in registers as it is",
-                instead: "drop the line, or stage it in `workgroup`",
-            });
-        }
-        let array = kernel.axis(tile.axis).kind == AxisKind::Array;
-        if array && tile.place == Place::Workgroup {
-            errors.push(ScheduleError::NoTile {
-                what: tile_name(kernel, tile),
-                at: level_name(kernel, axes, tile),
-                why: "the elements of an array field are walked in every merge, not by all invocations together",
-                instead: "name a level of the reduction",
-            });
-        }
-        let suffix = array
-            || axes[tile.axis.0 as usize].levels[..=tile.level]
-                .iter()
-                .all(|l| matches!(l.kind, LevelKind::Grid | LevelKind::Serial));
-        if tile.place == Place::Workgroup && !suffix {
-            errors.push(ScheduleError::NoTile {
-                what: tile_name(kernel, tile),
-                at: level_name(kernel, axes, tile),
-                why: "its level lies inside lanes or copies, so the invocations would not share one tile",
-                instead: "name a `serial` level that stands before the axis' lanes and copies",
-            });
-        }
-    }
+    tiles.retain(|tile| {
+        let Some((why, instead)) = no_tile(kernel, axes, tile) else { return true };
+        let (what, at) = (tile_name(kernel, tile), level_name(kernel, axes, tile));
+        errors.push(ScheduleError::NoTile { what, at, why, instead });
+        false
+    });
     tiles
+}
+
+/// Why something cannot be held at its level, and what to do instead.
+fn no_tile(kernel: &Kernel, axes: &[AxisPlan], tile: &TilePlan) -> Option<(&'static str, &'static str)> {
+    if let TileOf::Value(value) = tile.what
+        && reduces(kernel, value, tile.axis)
+    {
+        return Some(("the level lies inside it", "name a level around its use"));
+    }
+    if tile.place == Place::Registers {
+        let why = "what copies of an invocation load twice is kept in registers as it is";
+        return matches!(tile.what, TileOf::Tensor(_)).then_some((why, "drop the line, or stage it in `workgroup`"));
+    }
+    if kernel.axis(tile.axis).kind == AxisKind::Array {
+        let why = "the elements of an array field are walked in every merge, not by all invocations together";
+        return Some((why, "name a level of the reduction"));
+    }
+    let around = &axes[tile.axis.0 as usize].levels[..=tile.level];
+    let shared = around.iter().all(|l| matches!(l.kind, LevelKind::Grid | LevelKind::Serial));
+    let why = "its level lies inside lanes or copies, so the invocations would not share one tile";
+    (!shared).then_some((why, "name a `serial` level that stands before the axis' lanes and copies"))
 }
 
 /// Whether a value is made by a reduction along an axis.

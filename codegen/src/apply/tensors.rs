@@ -22,7 +22,7 @@ pub fn layouts(
     let mut layouts = Vec::new();
     let mut parts = vec![None];
     for (i, tensor) in kernel.tensors.iter().enumerate() {
-        let storage = schedule.storage(&tensor.name);
+        let asked = schedule.storage(&tensor.name);
         let dims: Vec<u32> = tensor
             .dims
             .iter()
@@ -31,12 +31,15 @@ pub fn layouts(
                 None => 1,
             })
             .collect();
-        let refuse = |why| ScheduleError::StorageNotPossible { tensor: tensor.name.clone(), storage, why };
-        if storage != Storage::F32 && tensor.elem != Type::F32 {
-            errors.push(refuse("its elements are integers"));
-        }
-        if storage != Storage::F32 && tensor.elem == Type::F32 && tensor.role != Role::In {
-            errors.push(refuse("an invocation would write half of a word that it does not own"));
+        let impossible = match (tensor.elem, tensor.role) {
+            (Type::F32, Role::In) => None,
+            (Type::F32, _) => Some("an invocation would write half of a word that it does not own"),
+            _ => Some("its elements are integers"),
+        };
+        let mut storage = asked;
+        if let Some(why) = impossible.filter(|_| asked != Storage::F32) {
+            errors.push(ScheduleError::StorageNotPossible { tensor: tensor.name.clone(), storage: asked, why });
+            storage = Storage::F32;
         }
         let innermost = dims.last().copied().unwrap_or(1);
         let mut layout = TensorLayout {

@@ -63,9 +63,18 @@ impl ScheduleError {
             Self::LaneMismatch { axis, .. } => {
                 format!("list `{axis}` after the axes that differ, or give those equal lanes")
             }
-            Self::NotPowerOfTwo { axis, lanes, .. } => {
-                let (down, up) = (1u32 << lanes.ilog2(), lanes.checked_next_power_of_two().unwrap_or(1 << 31));
-                format!("`lanes({down})` or `lanes({up})`; or `fold {axis}: serial`, which takes any number")
+            Self::NotPowerOfTwo { axis, lanes, most, .. } => {
+                let up = lanes.checked_next_power_of_two().filter(|n| n <= most);
+                let down = 1u32 << lanes.ilog2().min(most.max(&1).ilog2());
+                let sizes = [Some(down).filter(|n| *n > 1), up].into_iter().flatten();
+                let mut ways: Vec<String> = sizes.map(|n| format!("`lanes({n})`")).collect();
+                if lanes <= most {
+                    ways.push(format!("`fold {axis}: serial`, which takes any number"));
+                }
+                match ways.is_empty() {
+                    true => format!("no lanes for `{axis}`: the other axes' take all that the device allows"),
+                    false => ways.join(", or "),
+                }
             }
             Self::NoSubgroups { axis, .. } => format!("`fold {axis}: tree` runs on every device"),
             Self::SubgroupStride { axis, .. } => {
@@ -97,10 +106,20 @@ impl ScheduleError {
             Self::TooManyWorkgroups { .. } => {
                 "let a workgroup do more: `lanes(n)`, `unroll(n)` or `serial(n)` after `grid`".into()
             }
+            Self::TooManyIterations { instead, .. } if !instead.is_empty() => {
+                format!("write `{}`", instead.join("` and `"))
+            }
             Self::TooManyIterations { .. } => {
                 "share the work: `lanes(n)` or `grid` instead of `serial`, or a bigger `unroll(n)` or `vector(n)`"
                     .into()
             }
+            Self::TooManyOperations { axes, .. } if axes.is_empty() => {
+                "make two kernels of it, or pass a tensor that takes fewer bindings".into()
+            }
+            Self::TooManyOperations { axes, .. } => format!(
+                "a smaller `unroll(n)` or `vector(n)` for `{}`; `serial(n)` makes a loop instead of copies",
+                axes.join("` or `")
+            ),
             Self::TooManyCopies { .. } => "a smaller `unroll(n)`; `serial(n)` makes a loop instead of copies".into(),
         };
         vec![text]

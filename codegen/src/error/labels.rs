@@ -102,14 +102,21 @@ impl ScheduleError {
             Self::TooManyWorkgroups { .. } => {
                 s.axes.iter().flat_map(|a| levels(s, &a.axis, |l| l.kind == LevelKind::Grid, "")).collect()
             }
-            Self::TooManyIterations { asked, .. } => {
-                let loops = s.axes.iter().flat_map(|a| levels(s, &a.axis, |l| l.kind == LevelKind::Serial, ""));
-                last_says(loops, &format!("{asked} rounds of all loops together"))
+            Self::TooManyIterations { loops, .. } => {
+                let listed = |axis: &str| s.levels(axis).is_some();
+                let mut labels: Vec<Label> = Vec::new();
+                for (axis, rounds) in loops.iter().filter(|l| listed(&l.0)) {
+                    labels.extend(levels(s, axis, |l| l.kind == LevelKind::Serial, &format!("{rounds} rounds")));
+                }
+                let rest = loops.iter().filter(|l| !listed(&l.0));
+                let rest: Vec<String> = rest.map(|(axis, n)| format!("`{axis}` (a loop of {n} rounds)")).collect();
+                if !rest.is_empty() {
+                    labels.push((Spot::Name, format!("has no line for {}", rest.join(" and "))));
+                }
+                labels
             }
-            Self::TooManyCopies { axes, asked, .. } => {
-                let copies = |l: &Level| matches!(l.kind, LevelKind::Unroll | LevelKind::Vector);
-                last_says(axes.iter().flat_map(|a| levels(s, a, copies, "")), &format!("{asked} copies together"))
-            }
+            Self::TooManyOperations { axes, copies, .. } => copied(s, axes, *copies),
+            Self::TooManyCopies { axes, asked, .. } => copied(s, axes, *asked),
         };
         let printed = s.printed();
         labels.into_iter().filter(|(spot, _)| printed.spots.iter().any(|p| p.0 == *spot)).collect()
@@ -124,6 +131,11 @@ fn levels(s: &Schedule, axis: &str, which: impl Fn(&Level) -> bool, text: &str) 
 
 fn lanes_of(s: &Schedule, axes: &[String], text: &str) -> Vec<Label> {
     last_says(axes.iter().flat_map(|a| levels(s, a, |l| l.kind == LevelKind::Lanes, "")), text)
+}
+
+fn copied(s: &Schedule, axes: &[String], copies: u32) -> Vec<Label> {
+    let kinds = |l: &Level| matches!(l.kind, LevelKind::Unroll | LevelKind::Vector);
+    last_says(axes.iter().flat_map(|a| levels(s, a, kinds, "")), &format!("{copies} copies together"))
 }
 
 fn last_says(labels: impl Iterator<Item = Label>, text: &str) -> Vec<Label> {

@@ -256,6 +256,9 @@ fn lanes() -> Vec<Case> {
         on_rmsnorm("t: grid; j: serial, lanes(64); i: serial, lanes(96);"),
         on_rmsnorm("t: grid, lanes(2); j: serial, lanes(32); i: serial, lanes(64);"),
         on_linear("r: grid; k: serial, lanes(48);"),
+        on_linear("workgroup 64; r: grid, lanes(2); k: serial, lanes(33);").detail("workgroup"),
+        on_linear("r: grid, lanes(2); k: serial, lanes(300);").detail("large"),
+        on_linear("r: grid, lanes(64), unroll(64); k: serial, unroll(16);"),
         on_linear("r: grid; k: serial, lanes(32); fold k: subgroup;").on(|t| *t = Target::webgpu()),
         on_linear("k: serial, lanes(32); r: grid, lanes(2); fold k: subgroup;"),
         on_linear("r: grid; fold r: tree;"),
@@ -312,6 +315,7 @@ fn limits() -> Vec<Case> {
         on_linear("t: grid; r: grid;").on(|t| t.max_workgroups = 16),
         Case { shape: small().fixed("K", 70_000), ..on_linear("t: grid; r: grid; k: serial;") }
             .on(|t| t.max_iterations = Some(65_535)),
+        Case { shape: small().fixed("T", 1), ..on_linear("") }.on(|t| t.max_iterations = Some(65_535)).detail("empty"),
     ]
 }
 

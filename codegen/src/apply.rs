@@ -4,14 +4,16 @@
 //! everything that this pass has checked.
 
 mod extents;
+mod indices;
 mod lanes;
 mod levels;
+mod linear;
 mod tensors;
 
 pub use lanes::{chains, most_copies};
 pub use tensors::guard_index as tensors_guard;
 
-use crate::deps::Deps;
+use crate::deps::{AxisSet, Deps};
 use crate::error::ScheduleError;
 use crate::program::TensorLayout;
 use crate::shape::Shape;
@@ -197,13 +199,20 @@ pub fn try_apply<'a>(
         errors.push(ScheduleError::WrongKernel { asked: schedule.kernel.clone(), kernel: kernel.name.clone() });
         return (None, errors);
     }
+    if kernel.axes.len() > AxisSet::MOST {
+        errors.push(ScheduleError::TooManyAxes { asked: kernel.axes.len(), allowed: AxisSet::MOST });
+        return (None, errors);
+    }
     extents::check(kernel, shape, &mut errors);
+    let deps = Deps::new(kernel);
+    if errors.is_empty() {
+        indices::check(kernel, shape, &deps, &mut errors);
+    }
     let unsound = !errors.is_empty();
     names(kernel, schedule, &mut errors);
     if unsound {
         return (None, errors);
     }
-    let deps = Deps::new(kernel);
     let axes = levels::resolve(kernel, schedule, shape, &mut errors);
     let tiles = levels::tiles(kernel, schedule, &axes, &mut errors);
     let (tensors, parts) = tensors::layouts(kernel, schedule, shape, target, &axes, &mut errors);
@@ -224,6 +233,7 @@ fn names(kernel: &Kernel, schedule: &Schedule, errors: &mut Vec<ScheduleError>) 
             errors.push(ScheduleError::AxisTwice { axis: line.axis.clone() });
         }
     }
+    level_names(kernel, schedule, errors);
     let lines = schedule.axes.iter().map(|l| &l.axis);
     for axis in
         unknown(lines.chain(schedule.folds.iter().map(|f| &f.0)).chain(schedule.tails.iter().map(|t| &t.0)), &axes)
@@ -242,6 +252,26 @@ fn names(kernel: &Kernel, schedule: &Schedule, errors: &mut Vec<ScheduleError>) 
     }
     for value in unknown(schedule.computes.iter().map(|c| &c.value), &lets) {
         errors.push(ScheduleError::UnknownValue { value, known: lets.clone() });
+    }
+}
+
+/// `at LEVEL` must mean one level.
+fn level_names(kernel: &Kernel, schedule: &Schedule, errors: &mut Vec<ScheduleError>) {
+    let lines = schedule.axes.iter();
+    let named = lines.flat_map(|line| line.levels.iter().filter_map(|l| Some((l.name.as_ref()?, &line.axis))));
+    let named: Vec<(&String, &String)> = named.collect();
+    for (i, (level, axis)) in named.iter().enumerate() {
+        if named[..i].iter().any(|n| n.0 == *level) {
+            continue;
+        }
+        let mut places = vec![format!("a level of `{axis}`")];
+        places.extend(named[i + 1..].iter().filter(|n| n.0 == *level).map(|n| format!("a level of `{}`", n.1)));
+        if level != axis && kernel.axis_named(level).is_some() {
+            places.push("an axis".into());
+        }
+        if places.len() > 1 {
+            errors.push(ScheduleError::LevelTwice { level: (*level).clone(), places });
+        }
     }
 }
 

@@ -6,14 +6,16 @@ use crate::shape::{Extent, Shape};
 use tilewright_dsl::eval::{Value, binary, unary};
 use tilewright_dsl::ir::{AxisId, Binary, Expr, ExprId, Kernel, Stmt};
 
-/// A set of axes.
+/// A set of the first [`AxisSet::MOST`] axes of a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct AxisSet(u64);
 
 impl AxisSet {
+    /// Most axes of a kernel: `apply` refuses more.
+    pub const MOST: usize = u64::BITS as usize;
     /// The set of one axis.
     pub fn of(axis: AxisId) -> Self {
-        AxisSet(1 << axis.0)
+        AxisSet(1u64.checked_shl(axis.0).unwrap_or(0))
     }
     /// All that is in either.
     pub fn union(self, other: Self) -> Self {
@@ -25,7 +27,7 @@ impl AxisSet {
     }
     /// Whether an axis is in the set.
     pub fn has(self, axis: AxisId) -> bool {
-        self.0 >> axis.0 & 1 == 1
+        self.0 & AxisSet::of(axis).0 != 0
     }
     /// Whether all of this is in `other`.
     pub fn within(self, other: Self) -> bool {
@@ -145,6 +147,7 @@ fn bound(kernel: &Kernel, shape: &Shape, id: ExprId, at_capacity: bool) -> Optio
 /// The value of an expression of extents and constants, where the shape fixes them.
 pub fn fixed(kernel: &Kernel, shape: &Shape, id: ExprId) -> Option<Value> {
     Some(match kernel.expr(id) {
+        Expr::F32(bits) => Value::F32(f32::from_bits(*bits)),
         Expr::U32(n) => Value::U32(*n),
         Expr::Bool(b) => Value::Bool(*b),
         Expr::Extent(e) => match shape.get(&kernel.extents[e.0 as usize])? {
@@ -155,6 +158,11 @@ pub fn fixed(kernel: &Kernel, shape: &Shape, id: ExprId) -> Option<Value> {
         Expr::Binary(op, a, b) => binary(*op, fixed(kernel, shape, *a)?, fixed(kernel, shape, *b)?)?,
         _ => return None,
     })
+}
+
+/// Whether a value depends on what is loaded from a tensor.
+pub fn is_loaded(kernel: &Kernel, id: ExprId) -> bool {
+    is_load(kernel, id) || operands(kernel, kernel.expr(id)).into_iter().any(|o| is_loaded(kernel, o))
 }
 
 /// Whether a value is loaded from a tensor.

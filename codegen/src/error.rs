@@ -20,6 +20,14 @@ pub enum ScheduleError {
         /// The kernel at hand.
         kernel: String,
     },
+    /// More axes than a kernel may have.
+    #[error("the kernel has {asked} axes; {allowed} are allowed")]
+    TooManyAxes {
+        /// Its axes.
+        asked: usize,
+        /// Allowed.
+        allowed: usize,
+    },
     /// No extent of that name in the shape.
     #[error("the shape gives no extent `{extent}`")]
     MissingExtent {
@@ -49,10 +57,61 @@ pub enum ScheduleError {
         extents: Vec<String>,
     },
     /// A division by 0.
-    #[error("the kernel divides by `{divisor}`, which is 0: the shape has {}", extents.join(", "))]
+    #[error("the kernel divides by `{divisor}`, which is 0{}", with(extents))]
     ZeroDivisor {
         /// The divisor.
         divisor: String,
+        /// The extents in it, `H = 1`.
+        extents: Vec<String>,
+    },
+    /// An index that goes beyond its tensor.
+    #[error(
+        "index {dimension} of `{tensor}`, `{index}`, comes to {found}; dimension `{extent}` has 0 to {}",
+        size - 1
+    )]
+    OutOfBounds {
+        /// The tensor, or the array field's axis.
+        tensor: String,
+        /// Which index, the outermost is 0.
+        dimension: usize,
+        /// The index.
+        index: String,
+        /// The value that is farthest out.
+        found: i64,
+        /// The dimension's extent.
+        extent: String,
+        /// Its number, or its capacity.
+        size: i64,
+    },
+    /// An element that two iterations write.
+    #[error("the iterations {one} and {other} both write `{tensor}{}`", brackets(index))]
+    WrittenTwice {
+        /// The tensor.
+        tensor: String,
+        /// The element.
+        index: Vec<u32>,
+        /// An iteration, `i = 0, j = 3`.
+        one: String,
+        /// Another.
+        other: String,
+    },
+    /// A constant that is not a finite number.
+    #[error("`{value}` is {found}, and constants are finite{}", with(extents))]
+    NotFinite {
+        /// The expression.
+        value: String,
+        /// Infinite or not a number.
+        found: String,
+        /// The extents in it, `H = 1`.
+        extents: Vec<String>,
+    },
+    /// A shift by 32 bits or more.
+    #[error("`{value}` shifts 32 bits by {by}{}", with(extents))]
+    ShiftTooFar {
+        /// The expression.
+        value: String,
+        /// By how much.
+        by: u32,
         /// The extents in it, `H = 1`.
         extents: Vec<String>,
     },
@@ -99,6 +158,14 @@ pub enum ScheduleError {
     AxisTwice {
         /// The axis.
         axis: String,
+    },
+    /// Two levels of one name, or a level with another axis' name.
+    #[error("`{level}` names two things: {}", places.join(" and "))]
+    LevelTwice {
+        /// The name.
+        level: String,
+        /// What has it.
+        places: Vec<String>,
     },
     /// More than one open level.
     #[error("axis `{axis}` has two open levels: only one can take what is left")]
@@ -404,11 +471,16 @@ impl ScheduleError {
     fn is_of_shape(&self) -> bool {
         matches!(
             self,
-            Self::MissingExtent { .. }
+            Self::TooManyAxes { .. }
+                | Self::MissingExtent { .. }
                 | Self::EmptyExtent { .. }
                 | Self::Assertion { .. }
                 | Self::AssertionAtRunTime { .. }
                 | Self::ZeroDivisor { .. }
+                | Self::OutOfBounds { .. }
+                | Self::WrittenTwice { .. }
+                | Self::NotFinite { .. }
+                | Self::ShiftTooFar { .. }
         )
     }
     /// The whole message: what is wrong, where the schedule stands, labels under its canonical text, and what to do instead.
@@ -424,6 +496,14 @@ impl ScheduleError {
 
 fn list(names: &[String]) -> String {
     if names.is_empty() { "none".into() } else { names.join(", ") }
+}
+
+fn with(extents: &[String]) -> String {
+    if extents.is_empty() { String::new() } else { format!(": the shape has {}", extents.join(", ")) }
+}
+
+fn brackets(index: &[u32]) -> String {
+    index.iter().map(|i| format!("[{i}]")).collect()
 }
 
 fn is_are(names: &[String]) -> String {

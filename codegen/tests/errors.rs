@@ -27,7 +27,7 @@ macro_rules! variants {
 }
 
 variants! { SCHEDULE_ERRORS, schedule_error, ScheduleError:
-    WrongKernel, MissingExtent, EmptyExtent, Assertion, AssertionAtRunTime, ZeroDivisor, BadSize, UnknownAxis, UnknownTensor, UnknownValue, UnknownLevel, AxisTwice,
+    WrongKernel, TooManyAxes, OutOfBounds, WrittenTwice, NotFinite, ShiftTooFar, LevelTwice, MissingExtent, EmptyExtent, Assertion, AssertionAtRunTime, ZeroDivisor, BadSize, UnknownAxis, UnknownTensor, UnknownValue, UnknownLevel, AxisTwice,
     TwoOpenLevels, NotCovered, DoesNotDivide, ExactAtRunTime, OpenNotOutermost, LevelNotPossible, LevelOrder,
     WorkgroupTooLarge, TooManyCopies, WorkgroupMismatch, NestDoesNotDivide, LaneMismatch, NotPowerOfTwo, NoSubgroups,
     SubgroupStride, FoldNotReduction, VectorNotLast, ArrayLevels, NoTile, StorageNotPossible, Divergent, WorkgroupMemory,
@@ -198,7 +198,7 @@ fn mistakes_of_tiles_come_at_once_too() {
 
 #[test]
 fn the_empty_schedule_applies_to_every_kernel() {
-    for case in cases() {
+    for case in refused::of_schedules() {
         let target = Target::webgpu();
         let shape = refused::whole_shape(&case.kernel);
         let done = compile(&case.kernel, &Schedule::empty(&case.kernel.name), &shape, &target);

@@ -36,17 +36,48 @@ pub fn check(kernel: &Kernel, shape: &Shape, errors: &mut Vec<ScheduleError>) {
     if errors.len() > before {
         return;
     }
-    let mut divisors: Vec<ExprId> = Vec::new();
-    for expr in &kernel.exprs {
-        if let Expr::Binary(Binary::Div | Binary::Rem, _, by) = expr
-            && deps::fixed(kernel, shape, *by) == Some(Value::U32(0))
-            && !divisors.contains(by)
+    for (i, expr) in kernel.exprs.iter().enumerate() {
+        let id = ExprId(i as u32);
+        if let Some(error) = no_value(kernel, shape, id, expr)
+            && !errors.contains(&error)
         {
-            divisors.push(*by);
-            let (divisor, extents) = (kernel.spell(*by), given(kernel, shape, *by));
-            errors.push(ScheduleError::ZeroDivisor { divisor, extents });
+            errors.push(error);
         }
     }
+    let finite = |e: &&Expr| matches!(e, Expr::F32(bits) if !f32::from_bits(*bits).is_finite());
+    for (monoid, expr) in kernel.monoids.iter().filter_map(|m| Some((m, m.exprs.iter().find(finite)?))) {
+        let Expr::F32(bits) = expr else { continue };
+        let value = format!("a constant of monoid {}", monoid.name);
+        errors.push(ScheduleError::NotFinite { value, found: f32::from_bits(*bits).to_string(), extents: vec![] });
+    }
+}
+
+/// What is wrong with a constant expression whose operands are right.
+fn no_value(kernel: &Kernel, shape: &Shape, id: ExprId, expr: &Expr) -> Option<ScheduleError> {
+    if let Expr::Binary(op, _, by) = expr
+        && let Some(Value::U32(n)) = deps::fixed(kernel, shape, *by)
+    {
+        let (by, extents) = (*by, given(kernel, shape, *by));
+        match op {
+            Binary::Div | Binary::Rem if n == 0 => {
+                return Some(ScheduleError::ZeroDivisor { divisor: kernel.spell(by), extents });
+            }
+            Binary::Shl | Binary::Shr if n >= 32 => {
+                return Some(ScheduleError::ShiftTooFar { value: kernel.spell(id), by: n, extents });
+            }
+            _ => {}
+        }
+    }
+    let infinite = |id: ExprId| match deps::fixed(kernel, shape, id) {
+        Some(Value::F32(x)) if !x.is_finite() => Some(x),
+        _ => None,
+    };
+    let found = infinite(id)?;
+    if deps::operands(kernel, expr).into_iter().any(|o| infinite(o).is_some()) {
+        return None;
+    }
+    let (value, extents) = (kernel.spell(id), given(kernel, shape, id));
+    Some(ScheduleError::NotFinite { value, found: found.to_string(), extents })
 }
 
 /// The extents in an expression with their numbers.

@@ -50,6 +50,9 @@ fn axis(
     let serial = [Level { kind: LevelKind::Serial, size: None, name: None }];
     let levels = schedule.levels(&name).unwrap_or(&serial);
     order(kernel, id, &name, levels, errors);
+    if levels.is_empty() {
+        return None;
+    }
     if levels.iter().filter(|l| l.size.is_none()).count() > 1 {
         errors.push(ScheduleError::TwoOpenLevels { axis: name.clone() });
         return None;

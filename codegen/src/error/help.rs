@@ -11,13 +11,24 @@ impl ScheduleError {
     pub fn help(&self, s: &Schedule) -> Vec<String> {
         let text = match self {
             Self::WrongKernel { asked, kernel } => format!("apply it to `{asked}`, or write `for {kernel}`"),
+            Self::TooManyAxes { .. } => "make two kernels of it".into(),
             Self::MissingExtent { extent } => {
                 format!("give `{extent}` a number, or make it a run-time parameter with a capacity")
             }
             Self::EmptyExtent { .. } => {
                 "an extent is at least 1: leave the kernel out where there is nothing to do".into()
             }
-            Self::Assertion { .. } | Self::ZeroDivisor { .. } => "give extents that fit together".into(),
+            Self::Assertion { .. } => "give extents that fit together".into(),
+            Self::ZeroDivisor { .. } => {
+                "give extents that fit together, and `assert!` in the kernel what they must be".into()
+            }
+            Self::OutOfBounds { found, extent, .. } => match found {
+                ..0 => "keep the index from going under 0: `max(.., 1) - 1`, or begin the axis later".into(),
+                _ => format!("clamp it, `min(.., {extent} - 1)`, or end the axis earlier"),
+            },
+            Self::WrittenTwice { .. } => "let each axis around the store have a part in its indices".into(),
+            Self::NotFinite { .. } => "use a finite number: `LOWEST` and `f32::MAX` are the farthest".into(),
+            Self::ShiftTooFar { .. } => "shift by 0 to 31".into(),
             Self::AssertionAtRunTime { extents, .. } => {
                 format!("fix `{}` in the shape", extents.join("`, `"))
             }
@@ -34,6 +45,7 @@ impl ScheduleError {
                 None => format!("name a level with `serial as {level}`, or write an axis: its loop is meant"),
             },
             Self::AxisTwice { axis } => format!("put all levels of `{axis}` in one line, outermost first"),
+            Self::LevelTwice { .. } => "give each level its own name, which no axis has".into(),
             Self::TwoOpenLevels { axis } => format!("give one of the open levels of `{axis}` a size"),
             Self::NotCovered { axis, .. } => not_covered(s, axis),
             Self::DoesNotDivide { axis, extent, .. } => {

@@ -13,11 +13,16 @@ impl ScheduleError {
     pub fn labels(&self, s: &Schedule) -> Vec<Label> {
         let labels = match self {
             Self::WrongKernel { .. }
+            | Self::TooManyAxes { .. }
             | Self::MissingExtent { .. }
             | Self::EmptyExtent { .. }
             | Self::Assertion { .. }
             | Self::AssertionAtRunTime { .. }
             | Self::ZeroDivisor { .. }
+            | Self::OutOfBounds { .. }
+            | Self::WrittenTwice { .. }
+            | Self::NotFinite { .. }
+            | Self::ShiftTooFar { .. }
             | Self::TooManyBuffers { .. } => vec![],
             Self::BadSize { axis } | Self::LevelOrder { axis, kind: None, .. } => levels(s, axis, |_| true, ""),
             Self::UnknownAxis { axis, .. } => vec![
@@ -37,6 +42,10 @@ impl ScheduleError {
                 labels
             }
             Self::AxisTwice { axis } => vec![(Spot::Axis(axis.clone()), "here, and in a later line".into())],
+            Self::LevelTwice { level, .. } => {
+                let named = |l: &Level| l.name.as_ref() == Some(level);
+                s.axes.iter().flat_map(|a| levels(s, &a.axis, named, "")).collect()
+            }
             Self::TwoOpenLevels { axis } => levels(s, axis, |l| l.size.is_none(), "both are open"),
             Self::NotCovered { axis, covered, .. } => levels(s, axis, |_| true, &format!("{covered} in all")),
             Self::DoesNotDivide { axis, sizes, extent } => {

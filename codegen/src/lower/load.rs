@@ -73,7 +73,7 @@ impl Lower<'_> {
             value = sub(value, u(part.start));
             rows = part.rows;
         }
-        if loaded(self.nest.kernel, indices[d]) {
+        if deps::is_loaded(self.nest.kernel, indices[d]) {
             value = min(value, u(rows - 1));
         }
         Ok(value)
@@ -247,12 +247,6 @@ fn div_aligned(e: Expr, n: u32) -> Expr {
         }
         e => div(e, n),
     }
-}
-
-/// Whether an index depends on a loaded value.
-pub fn loaded(kernel: &ir::Kernel, id: ExprId) -> bool {
-    matches!(kernel.expr(id), ir::Expr::Load(..))
-        || deps::operands(kernel, kernel.expr(id)).into_iter().any(|o| loaded(kernel, o))
 }
 
 /// The index of an axis in a load's indices, if it stands there alone.

@@ -2,7 +2,7 @@
 
 use super::axes::{Bound, Mask};
 use super::build::{add, bin, div, lt, min, mul, rem, scalar, sub, u};
-use super::load::{loaded, plain_axis};
+use super::load::plain_axis;
 use super::{Env, Key, Lower};
 use crate::apply::{TileOf, TilePlan};
 use crate::error::ScheduleError;
@@ -258,7 +258,7 @@ impl Lower<'_> {
                         ));
                     }
                     let loose = |a: u32| free.has(AxisId(a)) && self.loose(AxisId(a));
-                    let clamped = loaded(kernel, *index) || (0..self.bound.len() as u32).any(loose);
+                    let clamped = crate::deps::is_loaded(kernel, *index) || (0..self.bound.len() as u32).any(loose);
                     Dim { axis: None, clamped, inner: None, size: 1, outside: self.value(*index, env)? }
                 }
             });

@@ -1,4 +1,7 @@
 //! Kernels with schedules that do not apply to them: at least one for each reason.
+#![allow(dead_code, reason = "each test uses its part")]
+
+pub mod wrong;
 
 use tilewright_codegen::fuse::{FuseError, fuse};
 use tilewright_codegen::shape::Shape;
@@ -188,8 +191,14 @@ fn on_attention(levels: &str) -> Case {
 
 /// One case at least for each variant of `ScheduleError`.
 pub fn cases() -> Vec<Case> {
-    let mut all = names();
+    let mut all = of_schedules();
     all.extend(extents());
+    all
+}
+
+/// Those of kernels that are right.
+pub fn of_schedules() -> Vec<Case> {
+    let mut all = names();
     all.extend(sizes());
     all.extend(lanes());
     all.extend(tiles());
@@ -200,6 +209,10 @@ pub fn cases() -> Vec<Case> {
 fn names() -> Vec<Case> {
     let mut twice = on_linear("k: serial, lanes(32);");
     twice.schedule.axes.push(on_linear("k: serial, vector(4);").schedule.axes.remove(0));
+    let derived = "schedule base for linear { k: serial as ko, serial(16); stage w at ko: workgroup; }
+        schedule wide for linear from base { t: serial as ko, serial(4); }";
+    let mut twice_named = on_linear("");
+    twice_named.schedule = parse_file("example.schedules", derived).expect("the text is well formed").remove(1);
     vec![
         Case { schedule: on_rmsnorm("t: grid;").schedule, ..on_linear("") },
         Case { shape: Shape::new().fixed("T", 1).fixed("R", 64), ..on_linear("t: grid;") },
@@ -213,6 +226,8 @@ fn names() -> Vec<Case> {
         on_linear("k: serial as ko, serial(16); stage w at k0: workgroup; stage x at k0: workgroup;"),
         on_linear("k: serial, serial(16); stage w at inner: workgroup;").detail("far"),
         twice,
+        twice_named,
+        on_linear("k: serial as r, serial(16); stage w at r: workgroup;").detail("axis"),
     ]
 }
 
@@ -223,7 +238,22 @@ fn extents() -> Vec<Case> {
     };
     let mut run_time = heads(grouped(), 12, 4);
     run_time.shape = run_time.shape.param("H", 12);
-    vec![heads(grouped(), 1, 4), heads(grouped(), 5, 3).detail("rest"), run_time, heads(careless(), 1, 4)]
+    let wrong = |kernel: Kernel| {
+        let text = format!("schedule plain for {} {{ }}", kernel.name);
+        Case::new(kernel, &text, small())
+    };
+    vec![
+        wrong(wrong::many_axes()),
+        wrong(wrong::next()),
+        wrong(wrong::previous()).detail("under"),
+        wrong(wrong::all_to_one()),
+        wrong(wrong::infinite()),
+        wrong(wrong::far_shift()),
+        heads(grouped(), 1, 4),
+        heads(grouped(), 5, 3).detail("rest"),
+        run_time,
+        heads(careless(), 1, 4),
+    ]
 }
 
 fn sizes() -> Vec<Case> {

@@ -1,9 +1,9 @@
-//! Expressions of extents as text, for messages: `H / G`, `D == 2 * F`.
+//! Expressions as text, for messages: `H / G`, `D == 2 * F`, `x[t + 1]`.
 
 use super::*;
 
 impl Kernel {
-    /// An expression of extents and constants as its author would write it; anything else is `..`.
+    /// An expression as its author would write it; a choice or a reduction in it is `..`.
     pub fn spell(&self, id: ExprId) -> String {
         self.spelled(id, 0)
     }
@@ -39,18 +39,30 @@ impl Kernel {
     /// With parentheses where `outer`, the precedence of what stands around it, binds tighter.
     fn spelled(&self, id: ExprId, outer: u8) -> String {
         match self.expr(id) {
+            Expr::F32(bits) => format!("{:?}", f32::from_bits(*bits)),
             Expr::U32(n) => n.to_string(),
             Expr::Bool(b) => b.to_string(),
+            Expr::Axis(a) => self.axis(*a).name.clone(),
             Expr::Extent(e) => self.extents[e.0 as usize].clone(),
-            Expr::Unary(Unary::Not, a) => format!("!{}", self.spelled(*a, 10)),
-            Expr::Binary(Binary::Min, a, b) => format!("min({}, {})", self.spell(*a), self.spell(*b)),
-            Expr::Binary(Binary::Max, a, b) => format!("max({}, {})", self.spell(*a), self.spell(*b)),
+            Expr::Scalar(s) => self.scalars[s.0 as usize].name.clone(),
+            Expr::Load(t, at) => {
+                let at = at.iter().map(|i| format!("[{}]", self.spell(*i)));
+                self.tensor(*t).name.clone() + &at.collect::<String>()
+            }
+            Expr::Unary(Unary::Not, a) => format!("!{}", self.spelled(*a, 11)),
+            Expr::Unary(Unary::Neg, a) => format!("-{}", self.spelled(*a, 11)),
+            Expr::Unary(Unary::ToF32, a) => format!("{} as f32", self.spelled(*a, 10)),
+            Expr::Unary(Unary::ToU32, a) => format!("{} as u32", self.spelled(*a, 10)),
+            Expr::Unary(op, a) => format!("{}({})", format!("{op:?}").to_lowercase(), self.spell(*a)),
+            Expr::Binary(op @ (Binary::Min | Binary::Max), a, b) => {
+                format!("{}({}, {})", format!("{op:?}").to_lowercase(), self.spell(*a), self.spell(*b))
+            }
             Expr::Binary(op, a, b) => {
                 let (sign, own) = sign(*op, self.type_of(*a));
                 let text = format!("{} {sign} {}", self.spelled(*a, own), self.spelled(*b, own + 1));
                 if own < outer { format!("({text})") } else { text }
             }
-            _ => "..".into(),
+            Expr::Select(..) | Expr::Reduce(_) | Expr::Field(..) | Expr::Element(..) | Expr::Part(..) => "..".into(),
         }
     }
 }

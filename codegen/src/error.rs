@@ -66,7 +66,7 @@ pub enum ScheduleError {
     },
     /// An index that goes beyond its tensor.
     #[error(
-        "index {dimension} of `{tensor}`, `{index}`, comes to {found}; dimension `{extent}` has 0 to {}",
+        "index `{index}` of `{tensor}` comes to {found}; its dimension {dimension}, `{extent}`, has 0 to {}",
         size - 1
     )]
     OutOfBounds {

@@ -207,72 +207,71 @@ pub struct LoopIr {
     pub body: Vec<Stmt>,
 }
 
+/// One body for what is looked at and for what is rewritten: the parts of an expression or statement, in order.
+macro_rules! operands {
+    ($e:expr) => {
+        match $e {
+            Expr::F32(_) | Expr::U32(_) | Expr::Bool(_) | Expr::Var(_) | Expr::Builtin(_) | Expr::Param(_) => vec![],
+            Expr::Load { index: a, .. }
+            | Expr::Shared(_, a)
+            | Expr::Element(_, a)
+            | Expr::Component(a, _)
+            | Expr::UnpackF16(a)
+            | Expr::FromBits(a)
+            | Expr::Unary(_, a) => vec![a],
+            Expr::PackF16(a, b) | Expr::Binary(_, a, b) | Expr::ShuffleXor(a, b) => vec![a, b],
+            Expr::Select(a, b, c) | Expr::Fma(a, b, c) => vec![a, b, c],
+        }
+    };
+}
+
+macro_rules! expressions {
+    ($stmt:expr) => {
+        match $stmt {
+            Stmt::Let(_, a) | Stmt::Declare(_, a) | Stmt::Assign(_, a) | Stmt::If(a, ..) => vec![a],
+            Stmt::SetElement(_, a, b) | Stmt::StoreShared(_, a, b) | Stmt::Store(_, a, b) => vec![a, b],
+            Stmt::For { start, end, step, .. } => vec![start, end, step],
+            Stmt::DeclareArray(_) | Stmt::Barrier | Stmt::Comment(_) => vec![],
+        }
+    };
+}
+
+macro_rules! blocks {
+    ($stmt:expr) => {
+        match $stmt {
+            Stmt::For { body, .. } => vec![body],
+            Stmt::If(_, then, or) => vec![then, or],
+            _ => vec![],
+        }
+    };
+}
+
 impl Expr {
     /// The direct operands, in order.
     pub fn operands(&self) -> Vec<&Expr> {
-        match self {
-            Expr::F32(_) | Expr::U32(_) | Expr::Bool(_) | Expr::Var(_) | Expr::Builtin(_) | Expr::Param(_) => vec![],
-            Expr::Load { index: a, .. }
-            | Expr::Shared(_, a)
-            | Expr::Element(_, a)
-            | Expr::Component(a, _)
-            | Expr::UnpackF16(a)
-            | Expr::FromBits(a)
-            | Expr::Unary(_, a) => vec![a],
-            Expr::PackF16(a, b) | Expr::Binary(_, a, b) | Expr::ShuffleXor(a, b) => vec![a, b],
-            Expr::Select(a, b, c) | Expr::Fma(a, b, c) => vec![a, b, c],
-        }
+        operands!(self)
     }
     /// The direct operands, in order, to be rewritten.
     pub fn operands_mut(&mut self) -> Vec<&mut Expr> {
-        match self {
-            Expr::F32(_) | Expr::U32(_) | Expr::Bool(_) | Expr::Var(_) | Expr::Builtin(_) | Expr::Param(_) => vec![],
-            Expr::Load { index: a, .. }
-            | Expr::Shared(_, a)
-            | Expr::Element(_, a)
-            | Expr::Component(a, _)
-            | Expr::UnpackF16(a)
-            | Expr::FromBits(a)
-            | Expr::Unary(_, a) => vec![a],
-            Expr::PackF16(a, b) | Expr::Binary(_, a, b) | Expr::ShuffleXor(a, b) => vec![a, b],
-            Expr::Select(a, b, c) | Expr::Fma(a, b, c) => vec![a, b, c],
-        }
+        operands!(self)
     }
 }
 
 impl Stmt {
     /// The expressions of the statement itself, in the order of evaluation; not those of nested statements.
     pub fn expressions(&self) -> Vec<&Expr> {
-        match self {
-            Stmt::Let(_, a) | Stmt::Declare(_, a) | Stmt::Assign(_, a) | Stmt::If(a, ..) => vec![a],
-            Stmt::SetElement(_, a, b) | Stmt::StoreShared(_, a, b) | Stmt::Store(_, a, b) => vec![a, b],
-            Stmt::For { start, end, step, .. } => vec![start, end, step],
-            Stmt::DeclareArray(_) | Stmt::Barrier | Stmt::Comment(_) => vec![],
-        }
+        expressions!(self)
     }
     /// The same, to be rewritten.
     pub fn expressions_mut(&mut self) -> Vec<&mut Expr> {
-        match self {
-            Stmt::Let(_, a) | Stmt::Declare(_, a) | Stmt::Assign(_, a) | Stmt::If(a, ..) => vec![a],
-            Stmt::SetElement(_, a, b) | Stmt::StoreShared(_, a, b) | Stmt::Store(_, a, b) => vec![a, b],
-            Stmt::For { start, end, step, .. } => vec![start, end, step],
-            Stmt::DeclareArray(_) | Stmt::Barrier | Stmt::Comment(_) => vec![],
-        }
+        expressions!(self)
     }
     /// The nested blocks: a loop's body, or both branches.
     pub fn blocks(&self) -> Vec<&[Stmt]> {
-        match self {
-            Stmt::For { body, .. } => vec![body],
-            Stmt::If(_, then, or) => vec![then, or],
-            _ => vec![],
-        }
+        blocks!(self)
     }
     /// The same, to be rewritten.
     pub fn blocks_mut(&mut self) -> Vec<&mut Vec<Stmt>> {
-        match self {
-            Stmt::For { body, .. } => vec![body],
-            Stmt::If(_, then, or) => vec![then, or],
-            _ => vec![],
-        }
+        blocks!(self)
     }
 }

@@ -3,7 +3,7 @@
 
 mod refused;
 
-use refused::{Case, cases, fusions, softmax_row};
+use refused::{Case, cases, fusions, softmax};
 use std::collections::BTreeSet;
 use std::path::Path;
 use tilewright_codegen::error::ScheduleError;
@@ -94,7 +94,7 @@ fn every_mistake_comes_alone_and_says_what_to_do() {
 
 #[test]
 fn all_mistakes_of_a_schedule_come_at_once() {
-    let text = "schedule broken for softmax_row {
+    let text = "schedule broken for softmax {
         workgroup 64;
         r: grid;
         i: serial, lanes(48);
@@ -106,7 +106,7 @@ fn all_mistakes_of_a_schedule_come_at_once() {
         store z: bf16;
         tail c: exact;
     }";
-    let case = Case::new(softmax_row(), text, Shape::new().param("R", 4).fixed("C", 100));
+    let case = Case::new(softmax(), text, Shape::new().param("R", 4).fixed("C", 100));
     let (errors, text) = refusal(&case);
     let names: Vec<&str> = errors.iter().map(schedule_error).collect();
     assert_eq!(
@@ -158,12 +158,12 @@ fn lines_that_share_the_work_are_right() {
             "r: grid, lanes(64); k: serial(100000), vector(4);",
             "k: serial(25000), lanes(4), vector(4);",
         ),
-        (refused::softmax_row(), "r: grid;", "i: serial, lanes(32); j: serial, lanes(32);"),
+        (refused::softmax(), "r: grid;", "i: serial, lanes(32); j: serial, lanes(32);"),
         (refused::rmsnorm(), "", "j: serial, lanes(32);"),
     ] {
         let long = given.contains("100000");
         let shape = match kernel.name.as_str() {
-            "softmax_row" => wide.clone().fixed("R", 64),
+            "softmax" => wide.clone().fixed("R", 64),
             _ if long => wide.clone().fixed("R", 64).fixed("K", 400_000),
             _ => wide.clone(),
         };

@@ -4,7 +4,7 @@
 
 mod refused;
 
-use refused::{careless, grouped, linear, rmsnorm, small, softmax_row, wrong};
+use refused::{careless, grouped, linear, rmsnorm, small, softmax, wrong};
 use tilewright_codegen::error::ScheduleError as E;
 use tilewright_codegen::shape::Shape;
 use tilewright_codegen::target::Target;
@@ -103,7 +103,7 @@ fn wrong_schedules_are_refused() {
         linear(), "fold r: serial;", small() => E::FoldNotReduction { axis, .. } if axis == "r",
         rmsnorm(), "t: grid; i: serial, lanes(32); j: serial, lanes(24); fold j: serial;", small() =>
             E::NestDoesNotDivide { product: 24, workgroup: 32, .. },
-        softmax_row(), "q: serial;", small() => E::UnknownAxis { axis, .. } if axis == "q",
+        softmax(), "q: serial;", small() => E::UnknownAxis { axis, .. } if axis == "q",
     };
     programs.iter().for_each(|program| program());
 }

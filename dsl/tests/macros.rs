@@ -33,7 +33,7 @@ fn rmsnorm_is_the_same() {
     b.each("t", 0, b.extent("T"), |t| {
         let s = b.name("s", b.sum("j", 0, b.extent("D"), |j| x.at([t, j]) * x.at([t, j])));
         let scale = b.name("scale", (s / d_.to_f32() + eps).rsqrt());
-        b.each("d", 0, d_, |d| y.set([t, d], x.at([t, d]) * scale * w.at([d])));
+        b.each("i", 0, d_, |d| y.set([t, d], x.at([t, d]) * scale * w.at([d])));
     });
     assert_eq!(rmsnorm(), b.finish().expect("rmsnorm"));
 }

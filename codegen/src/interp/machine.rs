@@ -310,10 +310,7 @@ impl<'a> Machine<'a> {
             return Err(InterpError::ReadOnly { array: name.clone(), statement: self.quote(stmt) });
         }
         for lane in mask.lanes() {
-            let i = self.slots[index][lane] as usize;
-            if i >= len {
-                return Err(self.outside(name, i as u64, len, lane, stmt));
-            }
+            let i = self.inside(name, len, index, lane, stmt)?;
             if self.check {
                 let who = self.who(lane);
                 let touch = self.buffer_touches[buffer].as_mut().map_or(Ok(()), |t| t.write(i, who, 1));
@@ -329,10 +326,7 @@ impl<'a> Machine<'a> {
     fn load_shared(&mut self, dst: Slot, array: usize, index: Slot, mask: &Mask, stmt: &Stmt) -> Done {
         let (name, len) = (&self.ir.shared[array].name, self.shared[array].len());
         for lane in mask.lanes() {
-            let i = self.slots[index][lane] as usize;
-            if i >= len {
-                return Err(self.outside(name, i as u64, len, lane, stmt));
-            }
+            let i = self.inside(name, len, index, lane, stmt)?;
             if self.check {
                 if self.born[array][i] != self.serial {
                     let (array, by, statement) = (name.clone(), self.invocation(lane), self.quote(stmt));
@@ -350,10 +344,7 @@ impl<'a> Machine<'a> {
     fn store_shared(&mut self, array: usize, index: Slot, value: Slot, mask: &Mask, stmt: &Stmt) -> Done {
         let (name, len) = (&self.ir.shared[array].name, self.shared[array].len());
         for lane in mask.lanes() {
-            let i = self.slots[index][lane] as usize;
-            if i >= len {
-                return Err(self.outside(name, i as u64, len, lane, stmt));
-            }
+            let i = self.inside(name, len, index, lane, stmt)?;
             if self.check {
                 let who = self.who(lane);
                 let touch = self.shared_touches[array].write(i, who, self.epoch);
@@ -399,6 +390,12 @@ impl<'a> Machine<'a> {
 
     fn invocation(&self, lane: usize) -> Invocation {
         Invocation { workgroup: self.workgroup, lane: lane as u32 }
+    }
+
+    /// The index that an invocation has for an array of that length.
+    fn inside(&self, array: &str, len: usize, index: Slot, lane: usize, stmt: &Stmt) -> Result<usize, InterpError> {
+        let i = self.slots[index][lane] as usize;
+        if i < len { Ok(i) } else { Err(self.outside(array, i as u64, len, lane, stmt)) }
     }
 
     fn outside(&self, array: &str, index: u64, len: usize, lane: usize, stmt: &Stmt) -> InterpError {

@@ -259,61 +259,21 @@ pub fn plain_axis(kernel: &ir::Kernel, id: ExprId) -> Option<AxisId> {
 
 /// Sets each binding's element to its widest access.
 pub fn widen(ir: &mut LoopIr) {
-    let mut widths = vec![1u8; ir.buffers.len()];
-    for stmt in &ir.body {
-        stmt_widths(stmt, &mut widths);
+    fn of_expr(e: &Expr, widths: &mut [u8]) {
+        if let Expr::Load { buffer, width, .. } = e {
+            widths[*buffer] = widths[*buffer].max(*width);
+        }
+        e.operands().into_iter().for_each(|x| of_expr(x, widths));
     }
+    fn of_block(body: &[Stmt], widths: &mut [u8]) {
+        for stmt in body {
+            stmt.expressions().into_iter().for_each(|e| of_expr(e, widths));
+            stmt.blocks().into_iter().for_each(|block| of_block(block, widths));
+        }
+    }
+    let mut widths = vec![1u8; ir.buffers.len()];
+    of_block(&ir.body, &mut widths);
     for (buffer, width) in ir.buffers.iter_mut().zip(widths) {
         buffer.width = width;
-    }
-}
-
-fn stmt_widths(stmt: &Stmt, widths: &mut [u8]) {
-    match stmt {
-        Stmt::Let(_, e) | Stmt::Declare(_, e) | Stmt::Assign(_, e) => expr_widths(e, widths),
-        Stmt::SetElement(_, a, b) | Stmt::StoreShared(_, a, b) | Stmt::Store(_, a, b) => {
-            expr_widths(a, widths);
-            expr_widths(b, widths);
-        }
-        Stmt::For { start, end, step, body, .. } => {
-            for e in [start, end, step] {
-                expr_widths(e, widths);
-            }
-            for s in body {
-                stmt_widths(s, widths);
-            }
-        }
-        Stmt::If(cond, then, or) => {
-            expr_widths(cond, widths);
-            for s in then.iter().chain(or) {
-                stmt_widths(s, widths);
-            }
-        }
-        Stmt::DeclareArray(_) | Stmt::Barrier | Stmt::Comment(_) => {}
-    }
-}
-
-fn expr_widths(e: &Expr, widths: &mut [u8]) {
-    match e {
-        Expr::Load { buffer, index, width } => {
-            widths[*buffer] = widths[*buffer].max(*width);
-            expr_widths(index, widths);
-        }
-        Expr::Shared(_, a)
-        | Expr::Element(_, a)
-        | Expr::Component(a, _)
-        | Expr::UnpackF16(a)
-        | Expr::FromBits(a)
-        | Expr::Unary(_, a) => expr_widths(a, widths),
-        Expr::PackF16(a, b) | Expr::Binary(_, a, b) | Expr::ShuffleXor(a, b) => {
-            expr_widths(a, widths);
-            expr_widths(b, widths);
-        }
-        Expr::Select(a, b, c) | Expr::Fma(a, b, c) => {
-            for e in [a, b, c] {
-                expr_widths(e, widths);
-            }
-        }
-        Expr::F32(_) | Expr::U32(_) | Expr::Bool(_) | Expr::Var(_) | Expr::Builtin(_) | Expr::Param(_) => {}
     }
 }

@@ -172,20 +172,8 @@ fn grows(kernel: &ir::Kernel, id: ir::ExprId) -> bool {
 }
 
 fn reads_buffer(e: &Expr, written: &dyn Fn(usize) -> bool) -> bool {
-    match e {
-        Expr::Load { buffer, index, .. } => written(*buffer) || reads_buffer(index, written),
-        Expr::Shared(_, a)
-        | Expr::Element(_, a)
-        | Expr::Component(a, _)
-        | Expr::UnpackF16(a)
-        | Expr::FromBits(a)
-        | Expr::Unary(_, a) => reads_buffer(a, written),
-        Expr::PackF16(a, b) | Expr::Binary(_, a, b) | Expr::ShuffleXor(a, b) => {
-            reads_buffer(a, written) || reads_buffer(b, written)
-        }
-        Expr::Select(a, b, c) | Expr::Fma(a, b, c) => [a, b, c].into_iter().any(|e| reads_buffer(e, written)),
-        _ => false,
-    }
+    matches!(e, Expr::Load { buffer, .. } if written(*buffer))
+        || e.operands().into_iter().any(|x| reads_buffer(x, written))
 }
 
 fn collect_axes(body: &[Stmt], found: &mut impl FnMut(AxisId)) {

@@ -1,57 +1,18 @@
 //! Kernels with schedules that do not apply to them: at least one for each reason.
 #![allow(dead_code, reason = "each test uses its part")]
 
+#[path = "../../../dsl/tests/kernels/mod.rs"]
+mod kernels;
 pub mod wrong;
+
+pub use kernels::{Softmax, embedding, linear, rmsnorm, softmax};
 
 use tilewright_codegen::fuse::{FuseError, fuse};
 use tilewright_codegen::shape::Shape;
 use tilewright_codegen::target::Target;
 use tilewright_dsl::ir::Kernel;
+use tilewright_dsl::kernel;
 use tilewright_dsl::schedule::{Schedule, parse_file};
-use tilewright_dsl::{kernel, monoid};
-
-/// y = x·Wᵀ.
-#[kernel]
-pub fn linear(w: Tensor<R, K>, x: Tensor<T, K>, y: Out<T, R>) {
-    for t in 0..T {
-        for r in 0..R {
-            y[t][r] = sum(0..K, |k| w[r][k] * x[t][k]);
-        }
-    }
-}
-
-#[kernel]
-pub fn rmsnorm(x: Tensor<T, D>, w: Tensor<D>, y: Out<T, D>, eps: f32) {
-    for t in 0..T {
-        let s = sum(0..D, |j| x[t][j] * x[t][j]);
-        let scale = rsqrt(s / D as f32 + eps);
-        for i in 0..D {
-            y[t][i] = x[t][i] * scale * w[i];
-        }
-    }
-}
-
-#[kernel]
-pub fn softmax_row(x: Tensor<R, C>, y: Out<R, C>) {
-    for r in 0..R {
-        let m = max(0..C, |i| x[r][i]);
-        let s = sum(0..C, |j| exp(x[r][j] - m));
-        for c in 0..C {
-            y[r][c] = exp(x[r][c] - m) / s;
-        }
-    }
-}
-
-#[monoid]
-impl Softmax<C> {
-    const IDENTITY: Self = Self { max: LOWEST, weight: 0.0, value: |c| 0.0 };
-    fn merge(a: Self, b: Self) -> Self {
-        let m = max(a.max, b.max);
-        let wa = exp(a.max - m);
-        let wb = exp(b.max - m);
-        Self { max: m, weight: a.weight * wa + b.weight * wb, value: |c| a.value[c] * wa + b.value[c] * wb }
-    }
-}
 
 #[kernel]
 pub fn attention(q: Tensor<T, D>, k: Tensor<P, D>, v: Tensor<P, D>, y: Out<T, D>, pos: u32) {
@@ -62,16 +23,6 @@ pub fn attention(q: Tensor<T, D>, k: Tensor<P, D>, v: Tensor<P, D>, y: Out<T, D>
         });
         for c in 0..D {
             y[t][c] = s.value[c] / s.weight;
-        }
-    }
-}
-
-/// Rows of a table.
-#[kernel]
-fn embedding(ids: Tensor<u32, T>, w: Tensor<V, D>, y: Out<T, D>) {
-    for t in 0..T {
-        for i in 0..D {
-            y[t][i] = w[ids[t]][i];
         }
     }
 }

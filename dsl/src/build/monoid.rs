@@ -8,27 +8,30 @@ use super::{Builder, E, Elem, Elements, Named, Value};
 use crate::check::{self, KernelError};
 use crate::ir::*;
 
-impl Builder {
-    /// `sum(lo..hi, |axis| body)`.
-    pub fn sum<'b>(
-        &'b self,
-        axis: &str,
-        lo: impl Value<'b, u32>,
-        hi: impl Value<'b, u32>,
-        body: impl FnOnce(E<'b, u32>) -> E<'b, f32>,
-    ) -> E<'b, f32> {
-        self.fold(&sum(), axis, lo, hi, None, |k, _| vec![body(k).id()]).field(0)
-    }
+/// Reductions of one f32 field, named as their monoids.
+macro_rules! reductions {
+    ($($(#[$doc:meta])* $name:ident;)*) => {
+        $(
+            $(#[$doc])*
+            pub fn $name<'b>(
+                &'b self,
+                axis: &str,
+                lo: impl Value<'b, u32>,
+                hi: impl Value<'b, u32>,
+                body: impl FnOnce(E<'b, u32>) -> E<'b, f32>,
+            ) -> E<'b, f32> {
+                self.fold(&$name(), axis, lo, hi, None, |k, _| vec![body(k).id()]).field(0)
+            }
+        )*
+    };
+}
 
-    /// `max(lo..hi, |axis| body)`; [`LOWEST`] over an empty range.
-    pub fn max<'b>(
-        &'b self,
-        axis: &str,
-        lo: impl Value<'b, u32>,
-        hi: impl Value<'b, u32>,
-        body: impl FnOnce(E<'b, u32>) -> E<'b, f32>,
-    ) -> E<'b, f32> {
-        self.fold(&max(), axis, lo, hi, None, |k, _| vec![body(k).id()]).field(0)
+impl Builder {
+    reductions! {
+        /// `sum(lo..hi, |axis| body)`.
+        sum;
+        /// `max(lo..hi, |axis| body)`; [`LOWEST`] over an empty range.
+        max;
     }
 
     /// `argmax(lo..hi, |axis| body)`: where `body` is largest, the lowest index among equals. `u32::MAX` if any value is

@@ -1,4 +1,4 @@
-//! The kernels that several tests use.
+//! The kernels that several tests use, those of code generation included.
 
 use tilewright_dsl::{kernel, monoid};
 
@@ -18,8 +18,8 @@ pub fn rmsnorm(x: Tensor<T, D>, w: Tensor<D>, y: Out<T, D>, eps: f32) {
     for t in 0..T {
         let s = sum(0..D, |j| x[t][j] * x[t][j]);
         let scale = rsqrt(s / D as f32 + eps);
-        for d in 0..D {
-            y[t][d] = x[t][d] * scale * w[d];
+        for i in 0..D {
+            y[t][i] = x[t][i] * scale * w[i];
         }
     }
 }

@@ -436,6 +436,8 @@ pub enum TextArg {
     Wgsl,
     /// The dialect of browsers
     WgslWeb,
+    /// HLSL, for Direct3D 12 and for DXC
+    Hlsl,
     /// The loop IR that every text is printed from
     Loops,
 }

@@ -24,6 +24,16 @@ pub enum ShaderLanguage {
     Hlsl(Dxc),
 }
 
+impl ShaderLanguage {
+    /// `wgsl` or `hlsl`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            ShaderLanguage::Wgsl => "wgsl",
+            ShaderLanguage::Hlsl(_) => "hlsl",
+        }
+    }
+}
+
 /// A device and its queue; clones are the same device.
 #[derive(Clone)]
 pub struct Device {

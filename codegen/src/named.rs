@@ -7,7 +7,7 @@
 
 use crate::loops::{Expr, Kind, LoopIr, Stmt, Ty, Var, VarDecl};
 use crate::types::{U32, type_of};
-use tilewright_dsl::ir::{Type, Unary};
+use tilewright_dsl::ir::{Binary, Type, Unary};
 
 /// The shader with those locals.
 pub(crate) fn named(ir: &LoopIr) -> LoopIr {
@@ -17,16 +17,32 @@ pub(crate) fn named(ir: &LoopIr) -> LoopIr {
     out
 }
 
-/// Whether an expression computes with floats, so that a compiler might round it otherwise.
+/// Whether an expression computes with floats or compares them, so that a compiler might round or order it otherwise.
 pub(crate) fn rounds(ir: &LoopIr, e: &Expr) -> bool {
-    let float = |x: &Expr| matches!(type_of(ir, x), Ok(Ty { elem: Type::F32, .. }));
-    let here = match e {
+    compares(ir, e) || computes(ir, e) || e.operands().into_iter().any(|x| rounds(ir, x))
+}
+
+/// Whether an expression computes with floats somewhere.
+fn contracts(ir: &LoopIr, e: &Expr) -> bool {
+    computes(ir, e) || e.operands().into_iter().any(|x| contracts(ir, x))
+}
+
+fn compares(ir: &LoopIr, e: &Expr) -> bool {
+    use Binary::{Eq, Ge, Gt, Le, Lt, Ne};
+    matches!(e, Expr::Binary(Eq | Ne | Lt | Le | Gt | Ge, a, _) if float(ir, a))
+}
+
+fn computes(ir: &LoopIr, e: &Expr) -> bool {
+    match e {
         Expr::Fma(..) => true,
         Expr::Unary(Unary::Bits, _) => false,
-        Expr::Unary(_, a) | Expr::Binary(_, a, _) => float(a),
+        Expr::Unary(_, a) | Expr::Binary(_, a, _) => float(ir, a) && !compares(ir, e),
         _ => false,
-    };
-    here || e.operands().into_iter().any(|x| rounds(ir, x))
+    }
+}
+
+fn float(ir: &LoopIr, e: &Expr) -> bool {
+    matches!(type_of(ir, e), Ok(Ty { elem: Type::F32, .. }))
 }
 
 fn block(ir: &mut LoopIr, body: Vec<Stmt>) -> Vec<Stmt> {
@@ -37,12 +53,9 @@ fn block(ir: &mut LoopIr, body: Vec<Stmt>) -> Vec<Stmt> {
         }
         let own = own_value(ir, &stmt);
         for (i, e) in stmt.expressions_mut().into_iter().enumerate() {
-            words(ir, e, &mut out);
-            if Some(i) != own
-                && rounds(ir, e)
-                && let Ok(ty) = type_of(ir, e)
-            {
-                name(ir, "value", ty, e, &mut out);
+            operands(ir, e, &mut out);
+            if Some(i) != own && rounds(ir, e) {
+                value(ir, e, &mut out);
             }
         }
         out.push(stmt);
@@ -65,10 +78,11 @@ fn own_value(ir: &LoopIr, stmt: &Stmt) -> Option<usize> {
     }
 }
 
-/// Names words that are unpacked, where they are more than a name already.
-fn words(ir: &mut LoopIr, e: &mut Expr, out: &mut Vec<Stmt>) {
+/// Names operands, innermost first: words that are unpacked, where they are more than a name already, and results that a
+/// `precise` around them does not reach.
+fn operands(ir: &mut LoopIr, e: &mut Expr, out: &mut Vec<Stmt>) {
     for operand in e.operands_mut() {
-        words(ir, operand, out);
+        operands(ir, operand, out);
     }
     if let Expr::UnpackF16(word) = e {
         let short = match &**word {
@@ -78,6 +92,25 @@ fn words(ir: &mut LoopIr, e: &mut Expr, out: &mut Vec<Stmt>) {
         if !short && type_of(ir, word) == Ok(U32) {
             name(ir, "word", U32, word, out);
         }
+    }
+    // For SPIR-V, which knows no order of comparisons, DXC follows arithmetic and conversions, and stops at these.
+    let unreached = match e {
+        Expr::Select(cond, ..) => vec![cond],
+        Expr::Load { index, .. } | Expr::Shared(_, index) | Expr::Element(_, index) => vec![index],
+        Expr::PackF16(a, b) | Expr::ShuffleXor(a, b) => vec![a, b],
+        _ => vec![],
+    };
+    for operand in unreached {
+        if contracts(ir, operand) {
+            value(ir, operand, out);
+        }
+    }
+}
+
+/// Names a result, if it has a type.
+fn value(ir: &mut LoopIr, e: &mut Expr, out: &mut Vec<Stmt>) {
+    if let Ok(ty) = type_of(ir, e) {
+        name(ir, "value", ty, e, out);
     }
 }
 
@@ -92,7 +125,6 @@ mod tests {
     use super::*;
     use crate::text::dump;
     use crate::types::F32;
-    use tilewright_dsl::ir::Binary;
 
     fn boxed(op: Binary, a: Expr, b: Expr) -> Expr {
         Expr::Binary(op, Box::new(a), Box::new(b))
@@ -105,12 +137,14 @@ mod tests {
         let (x, n) = (Expr::Var(Var(0)), Expr::Var(Var(1)));
         let half = || boxed(Binary::Mul, x.clone(), Expr::F32(0.5));
         let less = boxed(Binary::Lt, half(), x.clone());
+        let plain = boxed(Binary::Lt, x.clone(), Expr::F32(0.0));
         let unpacked = Expr::UnpackF16(Box::new(boxed(Binary::Add, n.clone(), Expr::U32(1))));
         let body = vec![
             Stmt::Declare(Var(0), Expr::F32(1.0)),
             Stmt::Declare(Var(1), Expr::U32(0)),
             Stmt::Assign(Var(0), half()),
             Stmt::Assign(Var(1), Expr::Select(Box::new(less.clone()), Box::new(n.clone()), Box::new(Expr::U32(2)))),
+            Stmt::Assign(Var(0), Expr::Select(Box::new(plain), Box::new(x.clone()), Box::new(Expr::F32(2.0)))),
             Stmt::Store(0, boxed(Binary::Add, n, Expr::U32(1)), half()),
             Stmt::If(less, vec![Stmt::Store(0, Expr::U32(0), Expr::Component(Box::new(unpacked), 1))], vec![]),
         ];
@@ -121,8 +155,9 @@ mod tests {
             "var x = 1.0",
             "var n = 0",
             "x = x * 0.5",
-            "let value = select(x * 0.5 < x, n, 2)",
-            "n = value",
+            "let value = x * 0.5 < x",
+            "n = select(value, n, 2)",
+            "x = select(x < 0.0, x, 2.0)",
             "let value1 = x * 0.5",
             "missing0[n + 1] = value1",
             "let value2 = x * 0.5 < x",

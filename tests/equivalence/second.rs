@@ -54,7 +54,8 @@ fn hlsl(shader: &Shader) -> (String, String) {
         let target = BindTarget { register: binding - first, ..BindTarget::default() };
         options.binding_map.insert(naga::ResourceBinding { group: 0, binding }, target);
     }
-    let mut text = String::new();
+    // naga puts every condition into parentheses twice.
+    let mut text = String::from("#pragma dxc diagnostic ignored \"-Wparentheses-equality\"\n");
     let pipeline = PipelineOptions::default();
     let written = Writer::new(&mut text, &options, &pipeline).write(&module, &info, None).expect("naga writes it");
     let entry = written.entry_point_names[0].clone().expect("one entry");

@@ -17,6 +17,8 @@ mod at_hand;
 
 use second::Second;
 use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use texts::Texts;
 use tilewright_codegen::program::Program;
 use tilewright_codegen::shape::Shape;
@@ -24,7 +26,7 @@ use tilewright_codegen::target::{Subgroups, Target};
 use tilewright_codegen::{CompileError, compile};
 use tilewright_dsl::ir::Kernel;
 use tilewright_dsl::schedule::{Fold, Schedule, Storage};
-use tilewright_models::kernels::{self, Entry};
+use tilewright_models::kernels;
 use tilewright_runtime::{AdapterChoice, AdapterKind, Device, GraphFault, RuntimeError, ShaderLanguage};
 
 const TOLERANCE: f32 = 2e-5;
@@ -89,14 +91,14 @@ struct Gates {
 }
 
 impl Gates {
-    fn open() -> Gates {
+    fn open(core: usize) -> Gates {
         let wgsl = Device::open(&AdapterChoice::Best, None).expect("an adapter: a software driver will do");
         let dxc = at_hand::dxc();
         let hlsl = dxc.clone().map(|dxc| {
             let device = Device::with_shaders(&AdapterChoice::Best, None, ShaderLanguage::Hlsl(dxc.clone()));
             (device.expect("the same adapter takes HLSL"), Second::open(wgsl.adapter(), dxc))
         });
-        Gates { texts: Texts::new(dxc), wgsl, hlsl }
+        Gates { texts: Texts::new(dxc, core), wgsl, hlsl }
     }
 
     /// The readers of texts and the interpreter.
@@ -166,46 +168,68 @@ impl Run<'_> {
     }
 }
 
-fn check(entry: &Entry, gates: &mut Gates, table: &mut Vec<(String, Row)>) {
-    let kernel = &entry.kernel;
-    let empty = Schedule::empty(&kernel.name);
-    for schedule in [&empty].into_iter().chain(&entry.schedules) {
-        let mut row = Row::default();
-        let subgroups = schedule.folds.iter().any(|f| f.1 == Fold::Subgroup);
-        let sizes: &[u32] = if subgroups { &[1, 4, 8, 16, 32, 64, 128] } else { &[8] };
-        for schedule in &stored(kernel, schedule) {
-            for (seed, case) in cases::cases(kernel, schedule).iter().enumerate() {
-                let inputs = &gates::inputs(kernel, case, seed as u32);
-                let run = Run { kernel, schedule, case, inputs, want: gates::reference(kernel, case, inputs) };
-                row.cases += 1;
-                let any = Target { subgroups: Some(Subgroups { min: 1, max: 128 }), ..Target::webgpu() };
-                match compile(kernel, schedule, &shape(kernel, case), &any) {
-                    Err(error) => {
-                        *row.refused.entry(reason(&error)).or_default() += 1;
-                        continue;
-                    }
-                    Ok(program) => gates.host(&run, &program, sizes, &mut row),
+/// All cases of a kernel by a schedule.
+fn check(kernel: &Kernel, schedule: &Schedule, gates: &mut Gates) -> Row {
+    let mut row = Row::default();
+    let subgroups = schedule.folds.iter().any(|f| f.1 == Fold::Subgroup);
+    let sizes: &[u32] = if subgroups { &[1, 4, 8, 16, 32, 64, 128] } else { &[8] };
+    for schedule in &stored(kernel, schedule) {
+        for (seed, case) in cases::cases(kernel, schedule).iter().enumerate() {
+            let inputs = &gates::inputs(kernel, case, seed as u32);
+            let run = Run { kernel, schedule, case, inputs, want: gates::reference(kernel, case, inputs) };
+            row.cases += 1;
+            let any = Target { subgroups: Some(Subgroups { min: 1, max: 128 }), ..Target::webgpu() };
+            match compile(kernel, schedule, &shape(kernel, case), &any) {
+                Err(error) => {
+                    *row.refused.entry(reason(&error)).or_default() += 1;
+                    continue;
                 }
-                match compile(kernel, schedule, &shape(kernel, case), gates.wgsl.target()) {
-                    Err(error) => *row.refused.entry(reason(&error)).or_default() += 1,
-                    Ok(program) => gates.adapter(&run, &program, &mut row),
-                }
+                Ok(program) => gates.host(&run, &program, sizes, &mut row),
+            }
+            match compile(kernel, schedule, &shape(kernel, case), gates.wgsl.target()) {
+                Err(error) => *row.refused.entry(reason(&error)).or_default() += 1,
+                Ok(program) => gates.adapter(&run, &program, &mut row),
             }
         }
-        // One odd extent may be beyond a schedule; all of them is a schedule that is never tested.
-        let ran = row.passed[Gate::Interp as usize];
-        assert!(ran > 0, "{} by {} ran nowhere: {:?}", kernel.name, schedule.name, row.refused);
-        table.push((format!("{} {}", kernel.name, schedule.name), row));
     }
+    // One odd extent may be beyond a schedule; all of them is a schedule that is never tested.
+    let ran = row.passed[Gate::Interp as usize];
+    assert!(ran > 0, "{} by {} ran nowhere: {:?}", kernel.name, schedule.name, row.refused);
+    row
+}
+
+/// All kernels by all schedules, each core with devices of its own; rows by their place in the table.
+fn rows() -> BTreeMap<usize, (String, Row)> {
+    let pairs: Vec<(Kernel, Schedule)> = kernels::all()
+        .into_iter()
+        .flat_map(|e| {
+            let empty = Schedule::empty(&e.kernel.name);
+            std::iter::once(empty).chain(e.schedules).map(move |s| (e.kernel.clone(), s))
+        })
+        .collect();
+    let (next, rows) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
+    let cores = std::thread::available_parallelism().map_or(1, usize::from).min(8);
+    std::thread::scope(|scope| {
+        for core in 0..cores {
+            let (pairs, next, rows) = (&pairs, &next, &rows);
+            scope.spawn(move || {
+                let mut gates = Gates::open(core);
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some((kernel, schedule)) = pairs.get(at) else { return };
+                    let row = check(kernel, schedule, &mut gates);
+                    let name = format!("{} {}", kernel.name, schedule.name);
+                    rows.lock().expect("no core has failed").insert(at, (name, row));
+                }
+            });
+        }
+    });
+    rows.into_inner().expect("no core has failed")
 }
 
 #[test]
 fn every_schedule_means_what_its_kernel_means() {
-    let mut gates = Gates::open();
-    let mut table = Vec::new();
-    for entry in kernels::all() {
-        check(&entry, &mut gates, &mut table);
-    }
+    let table = rows();
     let line = |name: &str, cases: &str, cells: Vec<String>, why: &str| {
         let cells: String =
             cells.iter().zip(GATES).map(|(cell, gate)| format!(" {cell:>0$}", gate.len().max(6))).collect();
@@ -213,7 +237,7 @@ fn every_schedule_means_what_its_kernel_means() {
     };
     line("kernel schedule", "cases", GATES.map(String::from).to_vec(), "not expressible");
     let mut total = Row::default();
-    for (name, row) in &table {
+    for (name, row) in table.values() {
         let why: Vec<String> = row.refused.iter().map(|(why, n)| format!("{n} × {why}")).collect();
         line(name, &row.cases.to_string(), row.passed.map(|n| n.to_string()).to_vec(), &why.join("; "));
         total.cases += row.cases;

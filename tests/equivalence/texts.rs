@@ -2,6 +2,7 @@
 
 use crate::accept;
 use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tilewright_codegen::program::{Program, Shader};
 use tilewright_codegen::wgsl::{Dialect, print};
@@ -11,17 +12,19 @@ use tilewright_runtime::Dxc;
 pub struct Texts {
     dxc: Option<Dxc>,
     tint: bool,
+    file: PathBuf,
     read: HashSet<String>,
 }
 
 impl Texts {
-    /// The readers of this machine.
-    pub fn new(dxc: Option<Dxc>) -> Texts {
+    /// The readers of this machine, for one of several threads.
+    pub fn new(dxc: Option<Dxc>, thread: usize) -> Texts {
         let tint = Command::new("tint").arg("--help").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
         if !tint {
             eprintln!("SKIPPED: no `tint` on the PATH, so nothing says whether browsers accept the shaders");
         }
-        Texts { dxc, tint, read: HashSet::new() }
+        let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("equivalence-{thread}.wgsl"));
+        Texts { dxc, tint, file, read: HashSet::new() }
     }
 
     /// Lets every reader read each shader of a program; a refusal is a panic. Tells who is here: tint, DXC.
@@ -37,9 +40,8 @@ impl Texts {
     fn shader(&self, shader: &Shader) {
         if self.tint {
             let text = print(&shader.loops, Dialect::Web);
-            let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("equivalence.wgsl");
-            std::fs::write(&file, &text).expect("the build folder can be written");
-            let run = Command::new("tint").arg(&file).args(["-f", "wgsl", "-o", "/dev/null"]).output();
+            std::fs::write(&self.file, &text).expect("the build folder can be written");
+            let run = Command::new("tint").arg(&self.file).args(["-f", "wgsl", "-o", "/dev/null"]).output();
             let run = run.expect("tint was found a moment ago");
             assert!(run.status.success(), "tint refuses:\n{}{text}", String::from_utf8_lossy(&run.stderr));
         }

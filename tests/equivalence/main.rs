@@ -94,7 +94,11 @@ impl Gates {
     fn open(core: usize) -> Gates {
         let wgsl = Device::open(&AdapterChoice::Best, None).expect("an adapter: a software driver will do");
         let dxc = at_hand::dxc();
-        let hlsl = dxc.clone().map(|dxc| {
+        let vulkan = wgsl.adapter().backend == "vulkan";
+        if !vulkan {
+            eprintln!("SKIPPED: {} is no Vulkan, so HLSL is read and not run", wgsl.adapter());
+        }
+        let hlsl = dxc.clone().filter(|_| vulkan).map(|dxc| {
             let device = Device::with_shaders(&AdapterChoice::Best, None, ShaderLanguage::Hlsl(dxc.clone()));
             (device.expect("the same adapter takes HLSL"), Second::open(wgsl.adapter(), dxc))
         });

@@ -4,7 +4,6 @@
 #[path = "../../runtime/tests/at_hand/mod.rs"]
 mod at_hand;
 #[path = "../../codegen/tests/samples/mod.rs"]
-#[allow(dead_code, reason = "shared with the tests of the compiler")]
 mod samples;
 #[path = "../shaders/shapes.rs"]
 mod shapes;

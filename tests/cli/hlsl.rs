@@ -34,7 +34,7 @@ fn the_variable_names_dxc_and_logits_are_equal_bit_for_bit() {
 #[test]
 fn bench_measures_hlsl() {
     let Some(dxc) = dxc() else { return };
-    let args = ["bench", "--tiers", "5,6", "--runs", "1", "--prompt-tokens", "3", "--generate", "2", "--json"];
+    let args = ["bench", "--tiers", "0,6", "--runs", "1", "--prompt-tokens", "3", "--generate", "2", "--json"];
     let out = run(&[&args[..], &["--shaders", "hlsl", "--dxc", path(dxc.path())]].concat()).json();
     assert_eq!(out["tiers"][0]["shaders"], "hlsl");
     assert_eq!(out["tiers"][1]["token_rule"]["passed"], true);

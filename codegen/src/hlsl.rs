@@ -2,10 +2,10 @@
 //!
 //! Buffers are byte-address buffers, because a host binds storage as raw views; every access is a load or store of whole words
 //! at a byte address. Registers follow the bindings, dense and by class: `t0..` read-only, `u0..` read-write, `b0` the
-//! parameters; scalars alone, so that the block lies alike under each layout rule. The hard part is rounding: a compiler of HLSL
-//! may contract and reorder whatever is not `precise`, so each result of float arithmetic is a `precise` local (`named` makes them) and
-//! multiply-accumulate an explicit `mad`. Direct3D HLSL reference, shader
-//! model 6.2; no 16-bit types: halves are unpacked from words.
+//! parameters; scalars alone, so that the block lies alike under each layout rule. The hard part is rounding: a compiler of
+//! HLSL may contract and reorder whatever is not `precise`, so each result of float arithmetic is a `precise` local (`named`
+//! makes them) and multiply-accumulate an explicit `mad`. Absent: 16-bit types; halves are unpacked from words. Direct3D HLSL
+//! reference, shader model 6.0.
 
 use crate::loops::{Access, Builtin, Expr, LoopIr, Ty, Var};
 use crate::named::{named, rounds};

@@ -30,16 +30,19 @@ fn sources() -> Vec<(PathBuf, String)> {
 #[test]
 fn shader_words_stand_in_printers_alone() {
     let words = ["@compute", "var<workgroup>", "workgroupBarrier", "groupshared", "@workgroup_size", "numthreads"];
-    let printers = [Path::new("codegen/src/wgsl.rs"), Path::new("codegen/src/names.rs"), Path::new("tests/tidy.rs")];
-    let mut seen_in_printer = false;
+    let printers =
+        ["codegen/src/wgsl.rs", "codegen/src/hlsl.rs", "codegen/src/names.rs", "tests/tidy.rs"].map(Path::new);
+    let mut seen = [false; 2];
     for (path, text) in sources() {
         let printer = printers.contains(&path.as_path());
         for word in words.iter().filter(|w| text.contains(**w)) {
-            seen_in_printer |= path == printers[0];
+            for (seen, printer) in seen.iter_mut().zip(printers) {
+                *seen |= path == printer;
+            }
             assert!(printer, "{} says `{word}`: shader text belongs to the printers", path.display());
         }
     }
-    assert!(seen_in_printer, "the printer says none of the words: the test looks at the wrong file");
+    assert_eq!(seen, [true; 2], "a printer says none of the words: the test looks at the wrong file");
 }
 
 #[test]

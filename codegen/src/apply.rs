@@ -14,7 +14,7 @@ pub use lanes::{chains, most_copies};
 pub use tensors::guard_index as tensors_guard;
 
 use crate::deps::{AxisSet, Deps};
-use crate::error::ScheduleError;
+use crate::error::{ScheduleError, ShapeError};
 use crate::program::TensorLayout;
 use crate::shape::Shape;
 use crate::target::Target;
@@ -209,17 +209,20 @@ pub fn try_apply<'a>(
         return (None, errors);
     }
     if kernel.axes.len() > AxisSet::MOST {
-        errors.push(ScheduleError::TooManyAxes { asked: kernel.axes.len(), allowed: AxisSet::MOST });
+        let error = ShapeError::TooManyAxes { asked: kernel.axes.len(), allowed: AxisSet::MOST };
+        errors.push(error.into());
         return (None, errors);
     }
-    extents::check(kernel, shape, &mut errors);
+    let mut unsound = Vec::new();
+    extents::check(kernel, shape, &mut unsound);
     let deps = Deps::new(kernel);
-    if errors.is_empty() {
-        indices::check(kernel, shape, &deps, &mut errors);
+    if unsound.is_empty() {
+        indices::check(kernel, shape, &deps, &mut unsound);
     }
-    let unsound = !errors.is_empty();
+    let sound = unsound.is_empty();
+    errors.extend(unsound.into_iter().map(ScheduleError::Shape));
     names(kernel, schedule, &mut errors);
-    if unsound {
+    if !sound {
         return (None, errors);
     }
     let axes = levels::resolve(kernel, schedule, shape, &mut errors);

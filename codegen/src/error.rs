@@ -4,6 +4,9 @@
 
 mod help;
 mod labels;
+mod shape;
+
+pub use shape::ShapeError;
 
 use thiserror::Error;
 use tilewright_dsl::diagnostic::render;
@@ -20,101 +23,9 @@ pub enum ScheduleError {
         /// The kernel at hand.
         kernel: String,
     },
-    /// More axes than a kernel may have.
-    #[error("the kernel has {asked} axes; {allowed} are allowed")]
-    TooManyAxes {
-        /// Its axes.
-        asked: usize,
-        /// Allowed.
-        allowed: usize,
-    },
-    /// No extent of that name in the shape.
-    #[error("the shape gives no extent `{extent}`")]
-    MissingExtent {
-        /// Its name.
-        extent: String,
-    },
-    /// An extent of 0.
-    #[error("extent `{extent}` is 0")]
-    EmptyExtent {
-        /// Its name.
-        extent: String,
-    },
-    /// Extents of which the kernel asserts something that is not so.
-    #[error("{demand}, and the shape has {}", extents.join(", "))]
-    Assertion {
-        /// What must hold, in words.
-        demand: String,
-        /// The extents in it, `H = 5`.
-        extents: Vec<String>,
-    },
-    /// An assertion about an extent that is known at run time only.
-    #[error("{demand}, and {} known at run time only", is_are(extents))]
-    AssertionAtRunTime {
-        /// What must hold, in words.
-        demand: String,
-        /// The run-time extents in it.
-        extents: Vec<String>,
-    },
-    /// A division by 0.
-    #[error("the kernel divides by `{divisor}`, which is 0{}", with(extents))]
-    ZeroDivisor {
-        /// The divisor.
-        divisor: String,
-        /// The extents in it, `H = 1`.
-        extents: Vec<String>,
-    },
-    /// An index that goes beyond its tensor.
-    #[error(
-        "index `{index}` of `{tensor}` comes to {found}; its dimension {dimension}, `{extent}`, has 0 to {}",
-        size - 1
-    )]
-    OutOfBounds {
-        /// The tensor, or the array field's axis.
-        tensor: String,
-        /// Which index, the outermost is 0.
-        dimension: usize,
-        /// The index.
-        index: String,
-        /// The value that is farthest out.
-        found: i64,
-        /// The dimension's extent.
-        extent: String,
-        /// Its number, or its capacity.
-        size: i64,
-    },
-    /// An element that two iterations write.
-    #[error("the iterations {one} and {other} both write `{tensor}{}`", brackets(index))]
-    WrittenTwice {
-        /// The tensor.
-        tensor: String,
-        /// The element.
-        index: Vec<u32>,
-        /// An iteration, `i = 0, j = 3`.
-        one: String,
-        /// Another.
-        other: String,
-    },
-    /// A constant that is not a finite number.
-    #[error("`{value}` is {found}, and constants are finite{}", with(extents))]
-    NotFinite {
-        /// The expression.
-        value: String,
-        /// Infinite or not a number.
-        found: String,
-        /// The extents in it, `H = 1`.
-        extents: Vec<String>,
-    },
-    /// A shift by 32 bits or more.
-    #[error("`{value}` shifts 32 bits by {by}{}", with(extents))]
-    ShiftTooFar {
-        /// The expression.
-        value: String,
-        /// By how much.
-        by: u32,
-        /// The extents in it, `H = 1`.
-        extents: Vec<String>,
-    },
+    /// The kernel has no right program at these extents, whatever the schedule says.
+    #[error(transparent)]
+    Shape(#[from] ShapeError),
     /// A level of size 0, or levels whose product overflows.
     #[error("the levels of axis `{axis}` must be at least 1 and their product must fit 32 bits")]
     BadSize {
@@ -467,26 +378,10 @@ impl ScheduleError {
                 | Self::WorkgroupMismatch { .. }
         )
     }
-    /// Whether the extents are wrong, whatever the schedule says.
-    fn is_of_shape(&self) -> bool {
-        matches!(
-            self,
-            Self::TooManyAxes { .. }
-                | Self::MissingExtent { .. }
-                | Self::EmptyExtent { .. }
-                | Self::Assertion { .. }
-                | Self::AssertionAtRunTime { .. }
-                | Self::ZeroDivisor { .. }
-                | Self::OutOfBounds { .. }
-                | Self::WrittenTwice { .. }
-                | Self::NotFinite { .. }
-                | Self::ShiftTooFar { .. }
-        )
-    }
     /// The whole message: what is wrong, where the schedule stands, labels under its canonical text, and what to do instead.
     pub fn render(&self, schedule: &Schedule) -> String {
-        if self.is_of_shape() {
-            let title = format!("{self} (kernel `{}`)", schedule.kernel);
+        if let Self::Shape(error) = self {
+            let title = format!("{error} (kernel `{}`)", schedule.kernel);
             return render(&title, &Schedule::default(), &[], &self.help(schedule));
         }
         let title = format!("{self} (kernel `{}`, schedule `{}`)", schedule.kernel, schedule.name);
@@ -496,18 +391,6 @@ impl ScheduleError {
 
 fn list(names: &[String]) -> String {
     if names.is_empty() { "none".into() } else { names.join(", ") }
-}
-
-fn with(extents: &[String]) -> String {
-    if extents.is_empty() { String::new() } else { format!(": the shape has {}", extents.join(", ")) }
-}
-
-fn brackets(index: &[u32]) -> String {
-    index.iter().map(|i| format!("[{i}]")).collect()
-}
-
-fn is_are(names: &[String]) -> String {
-    format!("`{}` {}", names.join("`, `"), if names.len() == 1 { "is" } else { "are" })
 }
 
 fn count(extent: &Option<u32>) -> String {

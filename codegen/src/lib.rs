@@ -1,4 +1,4 @@
-//! Lowers kernels and schedules of [`tilewright_dsl`] to loop IR and prints it.
+//! Lowers kernels and schedules of [`tilewright_dsl`] to loop IR and prints it as WGSL or HLSL.
 //!
 //! [`mod@compile`] is the whole compiler, a list of passes from top to bottom: apply (schedule to numbers, or every error at once),
 //! lower (loop IR), simplify, verify, print, validate. Fusion ([`fuse::fuse`]) comes before: it makes one kernel of two. The rule
@@ -11,6 +11,7 @@ mod cost;
 pub mod deps;
 pub mod error;
 pub mod fuse;
+pub mod hlsl;
 pub mod interp;
 pub mod iterations;
 pub mod loops;
@@ -27,7 +28,9 @@ pub mod validate;
 pub mod verify;
 pub mod wgsl;
 
+mod named;
 mod precedence;
+mod printer;
 mod ranges;
 
 pub use compile::{CompileError, compile, compile_with};

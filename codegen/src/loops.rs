@@ -1,6 +1,6 @@
 //! The loop IR: what one workgroup does, as structured statements. All decisions are made before it is printed.
 //!
-//! Made by `lower`, rewritten by `simplify`, checked by `verify`, run by `interp`, printed by `wgsl`. A value is a scalar or
+//! Made by `lower`, rewritten by `simplify`, checked by `verify`, run by `interp`, printed by `wgsl` and `hlsl`. A value is a scalar or
 //! a vector of 2 or 4; buffers are arrays of 32-bit words. A `Let` names an immutable value and a `Declare` a register
 //! that is assigned again; both are in scope to the end of the enclosing block. No storage format, schedule or axis is known here, and
 //! multiply-accumulate is an explicit [`Expr::Fma`] so that every back end rounds alike.

@@ -3,7 +3,7 @@
 //! A name is kept wherever it is legal and free; a reserved word gets a trailing `_`, a taken name a number. The same IR always
 //! gives the same names. A local must differ from what is in scope at its place alone, so that two loops over `k` are both
 //! called `k`. Scopes are WGSL's blocks (WGSL specification, section 3.7 "Identifiers" and 3.9 "Keywords"); the table also keeps
-//! clear of HLSL's own words, so that both printers can share it.
+//! clear of HLSL's own words, so that a shader has the same names in both, but for counters.
 
 use crate::loops::{LoopIr, Stmt, Var};
 use crate::usage::Used;
@@ -40,58 +40,54 @@ pub(crate) const SUBGROUP_INVOCATION: &str = "subgroup_lane";
 /// What the printers themselves write.
 const OURS: &[&str] = &[PARAMS, PARAMS_TYPE, LOCAL_INDEX, WORKGROUP, SUBGROUP_SIZE, SUBGROUP_INVOCATION, "main"];
 
-/// Words of HLSL that WGSL leaves free (Direct3D HLSL reference, appendix "Keywords" and "Reserved words").
+/// Words of HLSL that WGSL leaves free: keywords, types, reserved words, and functions that a printer calls or that a local of
+/// the same name would hide (Direct3D HLSL reference, appendix "Keywords" and "Reserved words").
+#[rustfmt::skip]
 const HLSL: &[&str] = &[
-    "bool2",
-    "bool4",
-    "buffer",
-    "cbuffer",
-    "char",
-    "column",
-    "double",
-    "dword",
-    "float",
-    "float2",
-    "float4",
-    "frac",
-    "half",
-    "in",
-    "int",
-    "int2",
-    "int4",
-    "lerp",
-    "line",
-    "long",
-    "lineadj",
-    "matrix",
-    "mul",
-    "out",
-    "pass",
-    "point",
-    "rsqrt",
-    "sample",
-    "saturate",
-    "short",
-    "string",
-    "technique",
-    "texture",
-    "triangle",
-    "uint",
-    "uint2",
-    "uint4",
-    "unsigned",
-    "vector",
-    "void",
+    "AppendStructuredBuffer", "asdouble", "asfloat", "asint", "asm", "asm_fragment", "asuint", "auto", "BlendState",
+    "bool1", "bool2", "bool3", "bool4", "Buffer", "buffer", "ByteAddressBuffer", "case", "catch", "cbuffer",
+    "center", "centroid", "char", "class", "clip", "column", "column_major", "compile", "compile_fragment",
+    "CompileShader", "ComputeShader", "const_cast", "ConstantBuffer", "ConsumeStructuredBuffer", "cosh", "countbits",
+    "default", "delete", "DepthStencilState", "DepthStencilView", "DomainShader", "double", "double2", "double3",
+    "double4", "dword", "dynamic_cast", "enum", "explicit", "export", "extern", "f16tof32", "f32tof16",
+    "firstbithigh", "firstbitlow", "float", "float1", "float16_t", "float2", "float3", "float32_t", "float4",
+    "float64_t", "fmod", "frac", "friend", "fxgroup", "GeometryShader", "goto", "GroupMemoryBarrierWithGroupSync",
+    "groupshared", "half", "half1", "half2", "half3", "half4", "HullShader", "Hullshader", "in", "indices", "inline",
+    "inout", "InputPatch", "int", "int1", "int16_t", "int2", "int3", "int32_t", "int4", "int64_t", "isfinite",
+    "isinf", "isnan", "lerp", "line", "lineadj", "linear", "LineStream", "lit", "log10", "long", "mad", "matrix",
+    "min10float", "min12int", "min16float", "min16int", "min16uint", "msad4", "mul", "mutable", "namespace", "new",
+    "nointerpolation", "noperspective", "NULL", "operator", "out", "OutputPatch", "packoffset", "pass", "payload",
+    "pixelfragment", "PixelShader", "point", "PointStream", "precise", "primitives", "private", "protected",
+    "public", "RasterizerState", "RaytracingAccelerationStructure", "rcp", "register", "reinterpret_cast",
+    "RenderTargetView", "reversebits", "row_major", "rsqrt", "RWBuffer", "RWByteAddressBuffer", "RWStructuredBuffer",
+    "RWTexture1D", "RWTexture1DArray", "RWTexture2D", "RWTexture2DArray", "RWTexture3D", "sample", "sampler",
+    "SamplerComparisonState", "SamplerState", "saturate", "shared", "short", "signed", "sincos", "sizeof", "snorm",
+    "stateblock", "stateblock_state", "static", "static_cast", "string", "StructuredBuffer", "tbuffer", "technique",
+    "technique10", "technique11", "template", "tex1D", "tex2D", "tex3D", "texCUBE", "texture", "Texture1D",
+    "Texture1DArray", "Texture2D", "Texture2DArray", "Texture2DMS", "Texture2DMSArray", "Texture3D", "TextureBuffer",
+    "TextureCube", "TextureCubeArray", "this", "throw", "triangle", "triangleadj", "TriangleStream", "try",
+    "typedef", "typename", "uint", "uint1", "uint16_t", "uint2", "uint3", "uint32_t", "uint4", "uint64_t", "uniform",
+    "union", "unorm", "unsigned", "using", "vector", "vertexfragment", "VertexShader", "vertices", "virtual", "void",
+    "volatile", "WaveGetLaneCount", "WaveGetLaneIndex", "WaveReadLaneAt",
 ];
 
 impl Names {
-    /// The names of a shader.
+    /// The names of a shader in WGSL, where a loop's counter lives in the loop.
     pub fn new(ir: &LoopIr) -> Names {
-        let mut namer = Namer::new();
-        let entry = namer.module(&ir.name);
+        Names::with(ir, Counters::OfTheirLoop)
+    }
+
+    /// The names of a shader in HLSL, where a loop's counter lives to the end of the block around it.
+    pub(crate) fn of_blocks(ir: &LoopIr) -> Names {
+        Names::with(ir, Counters::OfTheBlock)
+    }
+
+    fn with(ir: &LoopIr, counters: Counters) -> Names {
+        let mut namer = Namer::new(counters);
+        let entry = namer.entry(&ir.name);
         let buffers = ir.buffers.iter().map(|b| namer.module(&b.name)).collect();
         let shared = ir.shared.iter().map(|s| namer.module(&s.name)).collect();
-        let mut fields = Namer::new();
+        let mut fields = Namer::new(counters);
         let params = ir.params.iter().map(|p| fields.module(&p.name)).collect();
         let mut vars: Vec<String> = ir.vars.iter().map(|v| legal(&namer.reserved, &v.name)).collect();
         namer.block(&ir.body, &Used::new(ir), &mut vars);
@@ -99,16 +95,37 @@ impl Names {
     }
 }
 
+/// The name of something, or one that says that there is none.
+pub(crate) fn nth(names: &[String], i: usize) -> String {
+    names.get(i).cloned().unwrap_or_else(|| format!("missing{i}"))
+}
+
+/// Where the counter of a loop is in scope.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Counters {
+    OfTheirLoop,
+    OfTheBlock,
+}
+
 struct Namer {
     reserved: HashSet<&'static str>,
     taken: HashSet<String>,
+    counters: Counters,
 }
 
 impl Namer {
-    fn new() -> Self {
+    fn new(counters: Counters) -> Self {
         use naga::keywords::wgsl;
         let lists = [wgsl::RESERVED, wgsl::BUILTIN_IDENTIFIERS, HLSL, OURS];
-        Namer { reserved: lists.into_iter().flatten().copied().collect(), taken: HashSet::new() }
+        Namer { reserved: lists.into_iter().flatten().copied().collect(), taken: HashSet::new(), counters }
+    }
+
+    /// The entry's name, which only WGSL has: a kernel keeps the name `linear`, which HLSL would take for a modifier.
+    fn entry(&mut self, wish: &str) -> String {
+        self.reserved.remove("linear");
+        let name = self.module(wish);
+        self.reserved.insert("linear");
+        name
     }
 
     /// A name that stays taken everywhere.
@@ -132,7 +149,7 @@ impl Namer {
                     self.local(*var, &suffixes, vars, &mut scope);
                     self.block(body, used, vars);
                     // The counter itself lives in the loop; its bounds may have been named in this block.
-                    if let Some(name) = vars.get(var.0 as usize) {
+                    if let (Counters::OfTheirLoop, Some(name)) = (self.counters, vars.get(var.0 as usize)) {
                         self.taken.remove(name);
                     }
                 }
@@ -216,7 +233,17 @@ mod tests {
         let wishes = ["max", "norm.j", "2x", "loop", "__a", "", "lane", "float", "é", "linear"];
         let body = (0..10).map(set).collect();
         let found = named(&wishes, body);
-        assert_eq!(found, ["max_", "norm_j", "v2x", "loop_", "a", "v", "lane_", "float_", "v1", "linear1"]);
+        assert_eq!(found, ["max_", "norm_j", "v2x", "loop_", "a", "v", "lane_", "float_", "v1", "linear_"]);
+    }
+
+    #[test]
+    fn a_counter_of_hlsl_lives_to_the_end_of_the_block() {
+        let kind = Kind::Value(Ty { elem: Type::U32, width: 1 });
+        let vars = vec![VarDecl { name: "k".into(), kind }; 4];
+        let body = vec![repeat(0, vec![]), repeat(1, vec![repeat(2, vec![])]), set(3)];
+        let ir = LoopIr { name: "norm".into(), vars, body, ..LoopIr::default() };
+        assert_eq!(Names::of_blocks(&ir).vars, ["k", "k1", "k2", "k2"]);
+        assert_eq!(Names::new(&ir).vars, ["k", "k", "k1", "k"]);
     }
 
     #[test]

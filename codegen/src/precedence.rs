@@ -1,14 +1,16 @@
-//! Parentheses: puts operators and operands together with as few as WGSL's grammar allows.
+//! Parentheses: puts operators and operands together with as few as WGSL's grammar allows; HLSL takes the same.
 //!
 //! WGSL is stricter than C (section 8.19 "Operator Precedence and Associativity"): operands of shifts and of bitwise operators
 //! are unary expressions, and different logical or bitwise operators do not mix. A `<` followed by a `>` may be read as a
-//! template list, and so a right shift inside a comparison is parenthesised too. What is valid here is valid HLSL.
+//! template list, and so a right shift inside a comparison is parenthesised too.
 
 use tilewright_dsl::ir::Binary;
 
 /// How tightly a text binds, loosest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Level {
+    /// `c ? a : b`: an operand of nothing.
+    Conditional,
     /// `& | ^`: an operand of nothing but the same operator.
     Bitwise,
     /// `&&` and `||`.
@@ -44,6 +46,12 @@ impl Piece {
     pub(crate) fn prefix(sign: char, a: Piece) -> Piece {
         let a = a.at(Level::Unary);
         Piece::atom(if a.starts_with(sign) { format!("{sign}({a})") } else { format!("{sign}{a}") })
+    }
+
+    /// `cond ? yes : no`.
+    pub(crate) fn conditional(cond: Piece, yes: Piece, no: Piece) -> Piece {
+        let [cond, yes, no] = [cond, yes, no].map(|p| p.at(Level::Logical));
+        Piece { text: format!("{cond} ? {yes} : {no}"), level: Level::Conditional, op: None }
     }
 
     /// The text for a place that takes `level` or tighter.
@@ -97,7 +105,7 @@ pub(crate) fn infix(op: Binary, logical: bool, a: Piece, b: Piece) -> Piece {
         Level::Relational => (Level::Additive, Level::Additive),
         Level::Shift => (Level::Unary, Level::Unary),
         Level::Additive => (Level::Additive, Level::Multiplicative),
-        Level::Multiplicative | Level::Unary => (Level::Multiplicative, Level::Unary),
+        Level::Multiplicative | Level::Unary | Level::Conditional => (Level::Multiplicative, Level::Unary),
     };
     Piece { text: format!("{} {symbol} {}", a.at(left), b.at(right)), level, op: Some(op) }
 }
@@ -131,6 +139,13 @@ mod tests {
         check(l(And, l(And, x("a"), x("b")), x("c")), "a && b && c");
         check(Piece::prefix('-', Piece::prefix('-', x("a"))), "-(-a)");
         check(Piece::prefix('!', i(Lt, x("a"), x("b"))), "!(a < b)");
+        let choice = || Piece::conditional(i(Lt, x("a"), x("b")), x("c"), i(Add, x("d"), x("e")));
+        check(choice(), "a < b ? c : d + e");
+        check(i(Mul, choice(), x("f")), "(a < b ? c : d + e) * f");
+        check(
+            Piece::conditional(choice(), choice(), i(And, x("f"), x("g"))),
+            "(a < b ? c : d + e) ? (a < b ? c : d + e) : (f & g)",
+        );
         check(i(Max, i(Lt, x("a"), x("b")), i(Gt, x("c"), x("d"))), "max((a < b), c > d)");
     }
 }

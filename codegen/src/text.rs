@@ -4,7 +4,7 @@
 //! more: no types but those of declarations, no binding numbers, no entry point. It is not read back.
 
 use crate::loops::{Access, Buffer, Builtin, Expr, Kind, LoopIr, Stmt, Var};
-use crate::names::Names;
+use crate::names::{Names, nth};
 use crate::precedence::{Piece, infix};
 use crate::types::is_bool;
 use std::fmt::Write;
@@ -143,10 +143,6 @@ impl Text<'_> {
             Expr::ShuffleXor(a, mask) => call("shuffle_xor", &[a, mask]),
         }
     }
-}
-
-fn nth(names: &[String], i: usize) -> String {
-    names.get(i).cloned().unwrap_or_else(|| format!("missing{i}"))
 }
 
 /// `x y z w`.

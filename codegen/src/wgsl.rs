@@ -1,17 +1,16 @@
-//! Prints loop IR as WGSL: readable text, nothing decided.
+//! WGSL's spellings for the shared printer: readable text, nothing decided.
 //!
 //! Two dialects, because naga refuses `enable subgroups;` and browsers require it. Bindings are dense from 0 in group 0: the
 //! buffers in their order, then the parameter block. A load that is narrower than its binding becomes component access. What
 //! an expression means, and whether it is legal, was settled before; the printer gives a text for every IR, legal or not.
 //! WebGPU Shading Language, W3C Candidate Recommendation Draft 2025.
 
-use crate::loops::{Access, Buffer, Builtin, Expr, Kind, LoopIr, Stmt, Ty, Var};
-use crate::names::{LOCAL_INDEX, Names, PARAMS, PARAMS_TYPE, SUBGROUP_INVOCATION, SUBGROUP_SIZE, WORKGROUP};
+use crate::loops::{Access, Buffer, Builtin, Expr, LoopIr, Ty, Var};
+use crate::names::{LOCAL_INDEX, Names, PARAMS, PARAMS_TYPE, SUBGROUP_INVOCATION, SUBGROUP_SIZE, WORKGROUP, nth};
 use crate::precedence::{Piece, infix};
+use crate::printer::{self, Language, Printer, call, prefix_or_call};
 use crate::text::component;
-use crate::types::is_bool;
 use crate::usage::Used;
-use std::fmt::Write;
 use tilewright_dsl::ir::{Binary, Type, Unary};
 
 /// Whose WGSL.
@@ -25,268 +24,195 @@ pub enum Dialect {
 
 /// The text of a shader.
 pub fn print(ir: &LoopIr, dialect: Dialect) -> String {
-    let mut printer = Printer { ir, names: Names::new(ir), used: Used::new(ir), out: String::new() };
-    printer.shader(dialect);
-    printer.out
+    printer::print(ir, Names::new(ir), Wgsl(dialect))
 }
 
-struct Printer<'a> {
-    ir: &'a LoopIr,
-    names: Names,
-    used: Used,
-    out: String,
-}
+struct Wgsl(Dialect);
 
-impl Printer<'_> {
-    fn shader(&mut self, dialect: Dialect) {
-        for text in &self.ir.head {
-            self.comment(0, text);
+impl Language for Wgsl {
+    const BARRIER: &'static str = "workgroupBarrier();";
+    const FROM_BITS: &'static str = "bitcast<f32>";
+    const FMA: &'static str = "fma";
+
+    fn head(p: &mut Printer<'_, Self>) {
+        let ir = p.ir;
+        for text in &ir.head {
+            p.comment(0, text);
         }
-        if dialect == Dialect::Web && self.used.subgroups() {
-            self.line(0, "enable subgroups;");
+        if p.language.0 == Dialect::Web && p.used.subgroups() {
+            p.line(0, "enable subgroups;");
         }
-        self.out.push('\n');
-        self.bindings();
-        let builtins = self.builtins();
-        self.line(0, &format!("@compute @workgroup_size({})", self.ir.workgroup));
-        let entry = &self.names.entry;
+        p.blank();
+        bindings(p);
+        let builtins = builtins(&p.used);
+        p.line(0, &format!("@compute @workgroup_size({})", ir.workgroup));
+        let entry = p.names.entry.clone();
         let head = format!("fn {entry}({}) {{", builtins.join(", "));
         if head.len() <= 120 {
-            self.line(0, &head);
+            p.line(0, &head);
         } else {
-            let head = format!("fn {entry}(");
-            self.line(0, &head);
+            p.line(0, &format!("fn {entry}("));
             for builtin in builtins {
-                self.line(1, &format!("{builtin},"));
+                p.line(1, &format!("{builtin},"));
             }
-            self.line(0, ") {");
-        }
-        let ir = self.ir;
-        self.block(1, &ir.body);
-        self.line(0, "}");
-    }
-
-    fn bindings(&mut self) {
-        let ir = self.ir;
-        if !ir.params.is_empty() {
-            self.line(0, &format!("struct {PARAMS_TYPE} {{"));
-            for (i, p) in ir.params.iter().enumerate() {
-                let field = format!("{}: {},", self.names.params[i], p.ty);
-                self.line(1, &field);
-            }
-            self.line(0, "}\n");
-        }
-        for (i, b) in ir.buffers.iter().enumerate() {
-            let access = if b.access == Access::Read { "read" } else { "read_write" };
-            let elem = ty(Ty { elem: b.elem, width: b.width });
-            let name = &self.names.buffers[i];
-            let text = format!("@group(0) @binding({i}) var<storage, {access}> {name}: array<{elem}>;");
-            self.line(0, &text);
-        }
-        if !ir.params.is_empty() {
-            self.line(0, &format!("@group(0) @binding({}) var<uniform> {PARAMS}: {PARAMS_TYPE};", ir.buffers.len()));
-        }
-        for (i, s) in ir.shared.iter().enumerate() {
-            let text = format!("var<workgroup> {}: array<{}, {}>;", self.names.shared[i], s.elem, s.len);
-            self.line(0, &text);
-        }
-        if !(ir.buffers.is_empty() && ir.shared.is_empty()) {
-            self.out.push('\n');
+            p.line(0, ") {");
         }
     }
 
-    fn builtins(&self) -> Vec<String> {
-        let mut list = Vec::new();
-        if self.used.builtin(Builtin::LocalIndex) {
-            list.push(format!("@builtin(local_invocation_index) {LOCAL_INDEX}: u32"));
-        }
-        if self.used.builtin(Builtin::WorkgroupX) || self.used.builtin(Builtin::WorkgroupY) {
-            list.push(format!("@builtin(workgroup_id) {WORKGROUP}: vec3<u32>"));
-        }
-        if self.used.builtin(Builtin::SubgroupSize) {
-            list.push(format!("@builtin(subgroup_size) {SUBGROUP_SIZE}: u32"));
-        }
-        if self.used.builtin(Builtin::SubgroupInvocation) {
-            list.push(format!("@builtin(subgroup_invocation_id) {SUBGROUP_INVOCATION}: u32"));
-        }
-        list
+    fn define(p: &Printer<'_, Self>, v: Var, register: bool, value: &Expr) -> String {
+        format!("{} {} = {};", if register { "var" } else { "let" }, p.var(v), p.text(value))
     }
 
-    fn line(&mut self, depth: usize, text: &str) {
-        let _ = writeln!(self.out, "{:1$}{text}", "", depth * 4);
+    fn bound(name: &str, value: &str) -> String {
+        format!("let {name} = {value};")
     }
 
-    /// One `//` a line, so that no text can end the comment.
-    fn comment(&mut self, depth: usize, text: &str) {
-        for part in text.lines() {
-            self.line(depth, format!("// {part}").trim_end());
-        }
+    fn counter(name: &str, start: &str) -> String {
+        format!("var {name} = {start}")
     }
 
-    fn block(&mut self, depth: usize, body: &[Stmt]) {
-        for stmt in body {
-            self.stmt(depth, stmt);
-        }
+    fn array(name: &str, elem: Type, len: u32) -> String {
+        format!("var {name}: array<{elem}, {len}>;")
     }
 
-    fn stmt(&mut self, depth: usize, stmt: &Stmt) {
-        let text = match stmt {
-            Stmt::Let(v, e) => format!("let {} = {};", self.var(*v), self.text(e)),
-            Stmt::Declare(v, e) => format!("var {} = {};", self.var(*v), self.text(e)),
-            Stmt::DeclareArray(v) => match self.ir.vars.get(v.0 as usize).map(|d| d.kind) {
-                Some(Kind::Array(elem, len)) => format!("var {}: array<{elem}, {len}>;", self.var(*v)),
-                _ => format!("var {};", self.var(*v)),
-            },
-            Stmt::Assign(v, e) => format!("{} = {};", self.var(*v), self.text(e)),
-            Stmt::SetElement(v, i, e) => format!("{}[{}] = {};", self.var(*v), self.index(i), self.text(e)),
-            Stmt::StoreShared(s, i, e) => {
-                format!("{}[{}] = {};", nth(&self.names.shared, *s), self.index(i), self.text(e))
-            }
-            Stmt::Store(b, i, e) => format!("{} = {};", self.word(*b, i).text, self.text(e)),
-            Stmt::Barrier => "workgroupBarrier();".into(),
-            Stmt::Comment(text) => return self.comment(depth, text),
-            Stmt::If(cond, then, or) => {
-                self.line(depth, &format!("if {} {{", self.text(cond)));
-                self.block(depth + 1, then);
-                if !or.is_empty() {
-                    self.line(depth, "} else {");
-                    self.block(depth + 1, or);
-                }
-                "}".into()
-            }
-            Stmt::For { var, start, end, step, body } => {
-                let name = self.var(*var);
-                let end = self.bound(depth, &format!("{name}_end"), end);
-                let next = match step {
-                    Expr::U32(1) => format!("{name}++"),
-                    _ => format!("{name} += {}", self.bound(depth, &format!("{name}_step"), step)),
-                };
-                let start = self.text(start);
-                self.line(depth, &format!("for (var {name} = {start}; {name} < {end}; {next}) {{"));
-                self.block(depth + 1, body);
-                "}".into()
-            }
-        };
-        self.line(depth, &text);
+    fn branch(condition: &str) -> String {
+        format!("if {condition} {{")
     }
 
-    /// A bound of a loop, which WGSL evaluates before every step: named first where its value could change meanwhile.
-    fn bound(&mut self, depth: usize, name: &str, e: &Expr) -> String {
-        let text = self.piece(e);
-        if self.used.constant(e) {
-            // The comparison's right side.
-            return infix(Binary::Lt, false, Piece::atom(""), text).text.trim_start_matches(" < ").to_owned();
-        }
-        self.line(depth, &format!("let {name} = {};", text.text));
-        name.to_owned()
+    fn store(p: &Printer<'_, Self>, buffer: usize, index: &Expr, value: &Expr) -> String {
+        format!("{} = {};", word(p, buffer, index).text, p.text(value))
     }
 
-    fn var(&self, v: Var) -> String {
-        nth(&self.names.vars, v.0 as usize)
+    fn f32(x: f32) -> String {
+        f32_literal(x)
     }
 
-    /// What stands in brackets.
-    fn index(&self, e: &Expr) -> String {
-        if let Expr::U32(x) = e { x.to_string() } else { self.text(e) }
-    }
-
-    fn text(&self, e: &Expr) -> String {
-        self.piece(e).text
-    }
-
-    fn piece(&self, e: &Expr) -> Piece {
-        let p = |e: &Expr| self.piece(e);
-        match e {
-            Expr::F32(x) => Piece::atom(f32_literal(*x)),
-            Expr::U32(x) => Piece::atom(format!("{x}u")),
-            Expr::Bool(x) => Piece::atom(x.to_string()),
-            Expr::Var(v) => Piece::atom(self.var(*v)),
-            Expr::Builtin(b) => Piece::atom(match b {
-                Builtin::LocalIndex => LOCAL_INDEX.to_owned(),
-                Builtin::WorkgroupX => format!("{WORKGROUP}.x"),
-                Builtin::WorkgroupY => format!("{WORKGROUP}.y"),
-                Builtin::SubgroupSize => SUBGROUP_SIZE.to_owned(),
-                Builtin::SubgroupInvocation => SUBGROUP_INVOCATION.to_owned(),
-            }),
-            Expr::Param(i) => Piece::atom(format!("{PARAMS}.{}", nth(&self.names.params, *i))),
-            Expr::Load { buffer, index, width } => self.load(*buffer, index, *width),
-            Expr::Shared(s, i) => Piece::atom(format!("{}[{}]", nth(&self.names.shared, *s), self.index(i))),
-            Expr::Element(v, i) => Piece::atom(format!("{}[{}]", self.var(*v), self.index(i))),
-            Expr::Component(a, c) => Piece::atom(format!("{}.{}", p(a).postfix(), component(*c))),
-            Expr::UnpackF16(a) => call("unpack2x16float", vec![p(a)]),
-            Expr::PackF16(a, b) => call("pack2x16float", vec![call("vec2<f32>", vec![p(a), p(b)])]),
-            Expr::FromBits(a) => call("bitcast<f32>", vec![p(a)]),
-            Expr::Unary(op, a) => match unary(*op) {
-                Ok(sign) => Piece::prefix(sign, p(a)),
-                Err(name) => call(name, vec![p(a)]),
-            },
-            Expr::Binary(op, a, b) => infix(*op, is_bool(self.ir, a), p(a), p(b)),
-            Expr::Select(c, yes, no) => call("select", vec![p(no), p(yes), p(c)]),
-            Expr::Fma(a, b, c) => call("fma", vec![p(a), p(b), p(c)]),
-            Expr::ShuffleXor(a, mask) => call("subgroupShuffleXor", vec![p(a), p(mask)]),
+    fn builtin(b: Builtin) -> String {
+        match b {
+            Builtin::LocalIndex => LOCAL_INDEX.to_owned(),
+            Builtin::WorkgroupX => format!("{WORKGROUP}.x"),
+            Builtin::WorkgroupY => format!("{WORKGROUP}.y"),
+            Builtin::SubgroupSize => SUBGROUP_SIZE.to_owned(),
+            Builtin::SubgroupInvocation => SUBGROUP_INVOCATION.to_owned(),
         }
     }
 
-    /// `width` words at `index * width`.
-    fn load(&self, buffer: usize, index: &Expr, width: u8) -> Piece {
-        let name = nth(&self.names.buffers, buffer);
-        let bound = self.ir.buffers.get(buffer).map_or(width, |b| b.width);
-        if bound == width {
-            return Piece::atom(format!("{name}[{}]", self.index(index)));
-        }
-        match (width, bound) {
-            (1, _) => self.word(buffer, index),
-            (2, 4) => {
-                let (element, half) = split(index, 2);
-                let whole = format!("{name}[{}]", self.index(&element));
-                match half {
-                    Expr::U32(0) => Piece::atom(format!("{whole}.xy")),
-                    Expr::U32(_) => Piece::atom(format!("{whole}.zw")),
-                    dynamic => {
-                        let odd = infix(Binary::Eq, false, self.piece(&dynamic), Piece::atom("1u"));
-                        call(
-                            "select",
-                            vec![Piece::atom(format!("{whole}.xy")), Piece::atom(format!("{whole}.zw")), odd],
-                        )
-                    }
-                }
-            }
-            _ => {
-                let elem = self.ir.buffers.get(buffer).map_or(Type::U32, |b| b.elem);
-                let narrow = |i: u8| {
-                    let first = Expr::Binary(Binary::Mul, Box::new(index.clone()), Box::new(Expr::U32(width.into())));
-                    self.word(buffer, &Expr::Binary(Binary::Add, Box::new(first), Box::new(Expr::U32(i.into()))))
-                };
-                call(&ty(Ty { elem, width }), (0..width).map(narrow).collect())
-            }
-        }
+    fn load(p: &Printer<'_, Self>, buffer: usize, index: &Expr, width: u8) -> Piece {
+        load(p, buffer, index, width)
     }
 
-    /// One word of a buffer, as a place.
-    fn word(&self, buffer: usize, index: &Expr) -> Piece {
-        let name = nth(&self.names.buffers, buffer);
-        let width = self.ir.buffers.get(buffer).map_or(1, |b: &Buffer| b.width);
-        if width == 1 {
-            return Piece::atom(format!("{name}[{}]", self.index(index)));
-        }
-        let (element, part) = split(index, width.into());
-        let element = self.index(&element);
-        Piece::atom(match part {
-            Expr::U32(c) => format!("{name}[{element}].{}", component(c as u8)),
-            dynamic => format!("{name}[{element}][{}]", self.text(&dynamic)),
-        })
+    fn unary(op: Unary, a: Piece) -> Piece {
+        prefix_or_call(unary(op), a)
+    }
+
+    fn select(cond: Piece, yes: Piece, no: Piece) -> Piece {
+        call("select", vec![no, yes, cond])
+    }
+
+    fn unpack_f16(word: Piece) -> Piece {
+        call("unpack2x16float", vec![word])
+    }
+
+    fn pack_f16(low: Piece, high: Piece) -> Piece {
+        call("pack2x16float", vec![call("vec2<f32>", vec![low, high])])
+    }
+
+    fn shuffle_xor(a: Piece, mask: Piece) -> Piece {
+        call("subgroupShuffleXor", vec![a, mask])
     }
 }
 
-fn call(name: &str, mut args: Vec<Piece>) -> Piece {
-    let last = args.pop();
-    let mut list: Vec<_> = args.into_iter().map(Piece::argument).collect();
-    list.extend(last.map(|p| p.text));
-    Piece::atom(format!("{name}({})", list.join(", ")))
+fn bindings(p: &mut Printer<'_, Wgsl>) {
+    let ir = p.ir;
+    if !ir.params.is_empty() {
+        p.line(0, &format!("struct {PARAMS_TYPE} {{"));
+        for (i, param) in ir.params.iter().enumerate() {
+            let field = format!("{}: {},", p.names.params[i], param.ty);
+            p.line(1, &field);
+        }
+        p.line(0, "}\n");
+    }
+    for (i, b) in ir.buffers.iter().enumerate() {
+        let access = if b.access == Access::Read { "read" } else { "read_write" };
+        let elem = ty(Ty { elem: b.elem, width: b.width });
+        let name = &p.names.buffers[i];
+        let text = format!("@group(0) @binding({i}) var<storage, {access}> {name}: array<{elem}>;");
+        p.line(0, &text);
+    }
+    if !ir.params.is_empty() {
+        p.line(0, &format!("@group(0) @binding({}) var<uniform> {PARAMS}: {PARAMS_TYPE};", ir.buffers.len()));
+    }
+    for (i, s) in ir.shared.iter().enumerate() {
+        let text = format!("var<workgroup> {}: array<{}, {}>;", p.names.shared[i], s.elem, s.len);
+        p.line(0, &text);
+    }
+    if !(ir.buffers.is_empty() && ir.shared.is_empty()) {
+        p.blank();
+    }
 }
 
-fn nth(names: &[String], i: usize) -> String {
-    names.get(i).cloned().unwrap_or_else(|| format!("missing{i}"))
+fn builtins(used: &Used) -> Vec<String> {
+    let mut list = Vec::new();
+    if used.builtin(Builtin::LocalIndex) {
+        list.push(format!("@builtin(local_invocation_index) {LOCAL_INDEX}: u32"));
+    }
+    if used.builtin(Builtin::WorkgroupX) || used.builtin(Builtin::WorkgroupY) {
+        list.push(format!("@builtin(workgroup_id) {WORKGROUP}: vec3<u32>"));
+    }
+    if used.builtin(Builtin::SubgroupSize) {
+        list.push(format!("@builtin(subgroup_size) {SUBGROUP_SIZE}: u32"));
+    }
+    if used.builtin(Builtin::SubgroupInvocation) {
+        list.push(format!("@builtin(subgroup_invocation_id) {SUBGROUP_INVOCATION}: u32"));
+    }
+    list
+}
+
+/// `width` words at `index * width`.
+fn load(p: &Printer<'_, Wgsl>, buffer: usize, index: &Expr, width: u8) -> Piece {
+    let name = nth(&p.names.buffers, buffer);
+    let bound = p.ir.buffers.get(buffer).map_or(width, |b| b.width);
+    if bound == width {
+        return Piece::atom(format!("{name}[{}]", p.index(index)));
+    }
+    match (width, bound) {
+        (1, _) => word(p, buffer, index),
+        (2, 4) => {
+            let (element, half) = split(index, 2);
+            let whole = format!("{name}[{}]", p.index(&element));
+            match half {
+                Expr::U32(0) => Piece::atom(format!("{whole}.xy")),
+                Expr::U32(_) => Piece::atom(format!("{whole}.zw")),
+                dynamic => {
+                    let odd = infix(Binary::Eq, false, p.piece(&dynamic), Piece::atom("1u"));
+                    call("select", vec![Piece::atom(format!("{whole}.xy")), Piece::atom(format!("{whole}.zw")), odd])
+                }
+            }
+        }
+        _ => {
+            let elem = p.ir.buffers.get(buffer).map_or(Type::U32, |b| b.elem);
+            let narrow = |i: u8| {
+                let first = Expr::Binary(Binary::Mul, Box::new(index.clone()), Box::new(Expr::U32(width.into())));
+                word(p, buffer, &Expr::Binary(Binary::Add, Box::new(first), Box::new(Expr::U32(i.into()))))
+            };
+            call(&ty(Ty { elem, width }), (0..width).map(narrow).collect())
+        }
+    }
+}
+
+/// One word of a buffer, as a place.
+fn word(p: &Printer<'_, Wgsl>, buffer: usize, index: &Expr) -> Piece {
+    let name = nth(&p.names.buffers, buffer);
+    let width = p.ir.buffers.get(buffer).map_or(1, |b: &Buffer| b.width);
+    if width == 1 {
+        return Piece::atom(format!("{name}[{}]", p.index(index)));
+    }
+    let (element, part) = split(index, width.into());
+    let element = p.index(&element);
+    Piece::atom(match part {
+        Expr::U32(c) => format!("{name}[{element}].{}", component(c as u8)),
+        dynamic => format!("{name}[{element}][{}]", p.text(&dynamic)),
+    })
 }
 
 fn ty(t: Ty) -> String {

@@ -6,7 +6,7 @@ mod refused;
 use refused::{Case, cases, fusions, softmax};
 use std::collections::BTreeSet;
 use std::path::Path;
-use tilewright_codegen::error::ScheduleError;
+use tilewright_codegen::error::{ScheduleError, ShapeError};
 use tilewright_codegen::fuse::{FuseError, fuse};
 use tilewright_codegen::shape::Shape;
 use tilewright_codegen::target::Target;
@@ -27,13 +27,24 @@ macro_rules! variants {
 }
 
 variants! { SCHEDULE_ERRORS, schedule_error, ScheduleError:
-    WrongKernel, TooManyAxes, OutOfBounds, WrittenTwice, NotFinite, ShiftTooFar, LevelTwice, MissingExtent, EmptyExtent, Assertion, AssertionAtRunTime, ZeroDivisor, BadSize, UnknownAxis, UnknownTensor, UnknownValue, UnknownLevel, AxisTwice,
+    Shape, WrongKernel, LevelTwice, BadSize, UnknownAxis, UnknownTensor, UnknownValue, UnknownLevel, AxisTwice,
     TwoOpenLevels, NotCovered, DoesNotDivide, ExactAtRunTime, OpenNotOutermost, LevelNotPossible, LevelOrder,
     WorkgroupTooLarge, TooManyCopies, WorkgroupMismatch, NestDoesNotDivide, LaneMismatch, NotPowerOfTwo, NoSubgroups,
     SubgroupStride, FoldNotReduction, VectorNotLast, ArrayLevels, NoTile, StorageNotPossible, Divergent, WorkgroupMemory,
     TooManyBuffers, BindingTooLarge, TooManyWorkgroups, TooManyOperations, TooManyIterations,
 }
+variants! { SHAPE_ERRORS, shape_error, ShapeError:
+    MissingExtent, EmptyExtent, Assertion, AssertionAtRunTime, TooManyAxes, OutOfBounds, WrittenTwice, ZeroDivisor, NotFinite, ShiftTooFar,
+}
 variants! { FUSE_ERRORS, fuse_error, FuseError: NoInput, NotOneStore, Rank, RunsAgain }
+
+/// The variant's name; of a shape's error, its own.
+fn variant(error: &ScheduleError) -> &'static str {
+    match error {
+        ScheduleError::Shape(error) => shape_error(error),
+        error => schedule_error(error),
+    }
+}
 
 fn refusal(case: &Case) -> (Vec<ScheduleError>, String) {
     match compile(&case.kernel, &case.schedule, &case.shape, &case.target) {
@@ -61,7 +72,7 @@ fn messages() -> Vec<(String, &'static str, String)> {
     let mut all = Vec::new();
     for case in cases() {
         let (errors, text) = refusal(&case);
-        let names: Vec<&str> = errors.iter().map(schedule_error).collect();
+        let names: Vec<&str> = errors.iter().map(variant).collect();
         assert_eq!(names.len(), 1, "one mistake is one error, not {names:?}:\n{text}");
         assert!(text.contains("= help: "), "{} says what to do:\n{text}", names[0]);
         let dash = if case.detail.is_empty() { "" } else { "-" };
@@ -83,7 +94,8 @@ fn every_mistake_comes_alone_and_says_what_to_do() {
         matches_snapshot(name, text);
     }
     let seen: BTreeSet<&str> = messages.iter().map(|m| m.1).collect();
-    assert_eq!(seen, SCHEDULE_ERRORS.iter().chain(FUSE_ERRORS).copied().collect(), "each variant has a case");
+    let all = SCHEDULE_ERRORS.iter().chain(SHAPE_ERRORS).chain(FUSE_ERRORS).copied();
+    assert_eq!(seen, all.filter(|name| *name != "Shape").collect(), "each variant has a case");
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../snapshots/errors");
     for entry in std::fs::read_dir(folder).expect("the snapshots can be read").flatten() {
         let file = entry.file_name().to_string_lossy().into_owned();
@@ -108,7 +120,7 @@ fn all_mistakes_of_a_schedule_come_at_once() {
     }";
     let case = Case::new(softmax(), text, Shape::new().param("R", 4).fixed("C", 100));
     let (errors, text) = refusal(&case);
-    let names: Vec<&str> = errors.iter().map(schedule_error).collect();
+    let names: Vec<&str> = errors.iter().map(variant).collect();
     assert_eq!(
         names,
         ["UnknownAxis", "FoldNotReduction", "UnknownTensor", "NotCovered", "UnknownLevel", "NotPowerOfTwo"],
@@ -134,7 +146,7 @@ fn mistakes_of_names_and_of_loops_come_at_once() {
     }";
     let shape = Shape::new().fixed("T", 64).fixed("R", 130).fixed("K", 896);
     let (errors, text) = refusal(&Case::new(refused::linear(), text, shape));
-    let names: Vec<&str> = errors.iter().map(schedule_error).collect();
+    let names: Vec<&str> = errors.iter().map(variant).collect();
     let expected = [
         "FoldNotReduction",
         "UnknownTensor",
@@ -192,7 +204,7 @@ fn mistakes_of_tiles_come_at_once_too() {
     }";
     let shape = Shape::new().fixed("T", 64).fixed("R", 128).param("K", 896);
     let (errors, text) = refusal(&Case::new(refused::linear(), text, shape));
-    let names: Vec<&str> = errors.iter().map(schedule_error).collect();
+    let names: Vec<&str> = errors.iter().map(variant).collect();
     assert_eq!(names, ["NoTile", "WorkgroupMemory"], "{text}");
 }
 

@@ -5,7 +5,7 @@
 mod refused;
 
 use refused::{careless, grouped, linear, rmsnorm, small, softmax, wrong};
-use tilewright_codegen::error::ScheduleError as E;
+use tilewright_codegen::error::{ScheduleError as E, ShapeError as S};
 use tilewright_codegen::shape::Shape;
 use tilewright_codegen::target::Target;
 use tilewright_codegen::{CompileError, compile};
@@ -42,36 +42,36 @@ macro_rules! table {
 fn wrong_kernels_are_refused() {
     let programs = table! {
         wrong::next(), "i: grid, lanes(64);", small() =>
-            E::OutOfBounds { tensor, index, found: 48, size: 48, .. } if tensor == "x" && index == "i + 1",
+            E::Shape(S::OutOfBounds { tensor, index, found: 48, size: 48, .. }) if tensor == "x" && index == "i + 1",
         wrong::previous(), "i: serial, vector(4);", small() =>
-            E::OutOfBounds { tensor, index, found: -1, .. } if tensor == "x" && index == "i - 1",
-        wrong::shifted(), "", small() => E::OutOfBounds { tensor, found: 48, .. } if tensor == "y",
-        wrong::other_extent(), "", small() => E::OutOfBounds { tensor, found: 63, size: 48, .. } if tensor == "y",
-        wrong::long_suffix(), "", small() => E::OutOfBounds { index, found: 48, .. } if index == "n + j",
-        wrong::far(), "", small() => E::OutOfBounds { found: 4_294_967_295, .. },
+            E::Shape(S::OutOfBounds { tensor, index, found: -1, .. }) if tensor == "x" && index == "i - 1",
+        wrong::shifted(), "", small() => E::Shape(S::OutOfBounds { tensor, found: 48, .. }) if tensor == "y",
+        wrong::other_extent(), "", small() => E::Shape(S::OutOfBounds { tensor, found: 63, size: 48, .. }) if tensor == "y",
+        wrong::long_suffix(), "", small() => E::Shape(S::OutOfBounds { index, found: 48, .. }) if index == "n + j",
+        wrong::far(), "", small() => E::Shape(S::OutOfBounds { found: 4_294_967_295, .. }),
         wrong::all_to_one(), "i: lanes(16), serial;", small() =>
-            E::WrittenTwice { tensor, index, .. } if tensor == "y" && index[..] == [0],
+            E::Shape(S::WrittenTwice { tensor, index, .. }) if tensor == "y" && index[..] == [0],
         wrong::halved(), "i: grid;", small() =>
-            E::WrittenTwice { one, other, .. } if one == "i = 0" && other == "i = 1",
-        wrong::ring(), "i: grid;", small() => E::WrittenTwice { one, other, .. } if one == "i = 0" && other == "i = 40",
+            E::Shape(S::WrittenTwice { one, other, .. }) if one == "i = 0" && other == "i = 1",
+        wrong::ring(), "i: grid;", small() => E::Shape(S::WrittenTwice { one, other, .. }) if one == "i = 0" && other == "i = 40",
         wrong::overlapping(), "h: lanes(4);", small() =>
-            E::WrittenTwice { one, other, .. } if one == "h = 0, d = 8" && other == "h = 1, d = 0",
-        wrong::again(), "", small() => E::WrittenTwice { one, other, .. } if one == "i = 0" && other == "j = 0",
-        wrong::mirrored(), "i: lanes(16), serial;", small() => E::WrittenTwice { tensor, .. } if tensor == "x",
-        wrong::infinite(), "", small() => E::NotFinite { value, .. } if value == "1.0 / 0.0",
+            E::Shape(S::WrittenTwice { one, other, .. }) if one == "h = 0, d = 8" && other == "h = 1, d = 0",
+        wrong::again(), "", small() => E::Shape(S::WrittenTwice { one, other, .. }) if one == "i = 0" && other == "j = 0",
+        wrong::mirrored(), "i: lanes(16), serial;", small() => E::Shape(S::WrittenTwice { tensor, .. }) if tensor == "x",
+        wrong::infinite(), "", small() => E::Shape(S::NotFinite { value, .. }) if value == "1.0 / 0.0",
         wrong::mean_of_others(), "", small().fixed("N", 1) =>
-            E::NotFinite { value, extents, .. } if value == "1.0 / (N as f32 - 1.0)" && extents[..] == ["N = 1"],
-        wrong::root(), "", small() => E::NotFinite { value, .. } if value == "sqrt(0.0 - 1.0)",
-        wrong::power(), "", small() => E::NotFinite { value, .. } if value == "exp(1000.0)",
-        wrong::no_number(), "", small() => E::NotFinite { found, .. } if found == "NaN",
-        wrong::infinite_identity(), "", small() => E::NotFinite { value, .. } if value.contains("Least"),
-        wrong::far_shift(), "", small() => E::ShiftTooFar { by: 32, value, .. } if value == "i << 32",
-        wrong::rest_of_nothing(), "", small() => E::ZeroDivisor { divisor, .. } if divisor == "N - 48",
-        careless(), "", small().fixed("H", 1) => E::ZeroDivisor { divisor, .. } if divisor == "H / G",
+            E::Shape(S::NotFinite { value, extents, .. }) if value == "1.0 / (N as f32 - 1.0)" && extents[..] == ["N = 1"],
+        wrong::root(), "", small() => E::Shape(S::NotFinite { value, .. }) if value == "sqrt(0.0 - 1.0)",
+        wrong::power(), "", small() => E::Shape(S::NotFinite { value, .. }) if value == "exp(1000.0)",
+        wrong::no_number(), "", small() => E::Shape(S::NotFinite { found, .. }) if found == "NaN",
+        wrong::infinite_identity(), "", small() => E::Shape(S::NotFinite { value, .. }) if value.contains("Least"),
+        wrong::far_shift(), "", small() => E::Shape(S::ShiftTooFar { by: 32, value, .. }) if value == "i << 32",
+        wrong::rest_of_nothing(), "", small() => E::Shape(S::ZeroDivisor { divisor, .. }) if divisor == "N - 48",
+        careless(), "", small().fixed("H", 1) => E::Shape(S::ZeroDivisor { divisor, .. }) if divisor == "H / G",
         careless(), "", small().fixed("H", 5).fixed("G", 3) =>
-            E::OutOfBounds { tensor, index, found: 4, size: 3, .. } if tensor == "k" && index == "h / (H / G)",
-        grouped(), "", small().fixed("H", 5).fixed("G", 3) => E::Assertion { extents, .. } if extents[..] == ["H = 5", "G = 3"],
-        wrong::many_axes(), "", small() => E::TooManyAxes { asked: 65, allowed: 64 },
+            E::Shape(S::OutOfBounds { tensor, index, found: 4, size: 3, .. }) if tensor == "k" && index == "h / (H / G)",
+        grouped(), "", small().fixed("H", 5).fixed("G", 3) => E::Shape(S::Assertion { extents, .. }) if extents[..] == ["H = 5", "G = 3"],
+        wrong::many_axes(), "", small() => E::Shape(S::TooManyAxes { asked: 65, allowed: 64 }),
     };
     programs.iter().for_each(|program| program());
 }

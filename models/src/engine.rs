@@ -17,7 +17,7 @@ use std::ops::Range;
 use tilewright_codegen::target::Target;
 use tilewright_dsl::schedule::{Schedule, Storage};
 use tilewright_runtime::plan::Counters;
-use tilewright_runtime::{AdapterChoice, Compiling, Device, Profile, Read, TargetSpec};
+use tilewright_runtime::{AdapterChoice, Compiling, Device, Profile, Read, ShaderLanguage, TargetSpec};
 
 use crate::checkpoint::{EMBEDDING, HEAD, Stacked, WeightSource};
 use crate::config::Config;
@@ -60,6 +60,8 @@ pub struct EngineOptions {
     pub backend: Backend,
     /// Which adapter.
     pub adapter: AdapterChoice,
+    /// In which language kernels reach the adapter.
+    pub shaders: ShaderLanguage,
     /// Limits of a smaller device to be played.
     pub target: Option<TargetSpec>,
     /// Schedules that take the place of the tier's, by their kernel.
@@ -80,6 +82,7 @@ impl Default for EngineOptions {
             tier: TierChoice::Auto,
             backend: Backend::Wgpu,
             adapter: AdapterChoice::Best,
+            shaders: ShaderLanguage::default(),
             target: None,
             schedules: Vec::new(),
             context: None,
@@ -108,6 +111,8 @@ pub struct EngineInfo {
     pub tier_name: &'static str,
     /// The adapter.
     pub adapter: String,
+    /// What it was given: `wgsl` or `hlsl`; `loops` for the interpreter.
+    pub shaders: &'static str,
     /// Why better tiers were passed over, and whatever else is worth a line.
     pub notes: Vec<String>,
     /// The memory plan as text.
@@ -194,7 +199,10 @@ impl Engine {
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Engine, ModelError> {
         let device = match options.backend {
-            Backend::Wgpu => Some(Device::open(&options.adapter, options.target.as_ref())?),
+            Backend::Wgpu => {
+                let shaders = options.shaders.clone();
+                Some(Device::with_shaders(&options.adapter, options.target.as_ref(), shaders)?)
+            }
             Backend::Interp => None,
         };
         let target = match &device {
@@ -229,7 +237,8 @@ impl Engine {
             notes.push("sampling needs all logits: they are read back, and the host picks the token".into());
         }
         let adapter = device.map_or("interpreter".to_string(), |d| d.adapter().to_string());
-        let info = info(plan.report(notes)?, adapter);
+        let shaders = if options.backend == Backend::Interp { "loops" } else { options.shaders.name() };
+        let info = info(plan.report(notes)?, adapter, shaders);
         Ok(Engine { plan, machine, info, position: 0 })
     }
 
@@ -406,11 +415,12 @@ fn interpreted(options: &EngineOptions) -> Result<Target, ModelError> {
     })
 }
 
-fn info(report: PlanReport, adapter: String) -> EngineInfo {
+fn info(report: PlanReport, adapter: String, shaders: &'static str) -> EngineInfo {
     EngineInfo {
         tier: report.tier,
         tier_name: report.tier_name,
         adapter,
+        shaders,
         notes: report.notes,
         memory: report.memory,
         memory_bytes: report.memory_bytes,

@@ -3,6 +3,7 @@
 //! Adapters are listed best first (discrete, integrated, virtual, software), so that number 0 is the default. The choice is a
 //! pure function of that list. Nothing is opened here.
 
+use crate::device::ShaderLanguage;
 use crate::error::RuntimeError;
 use crate::ready::ready;
 use std::fmt;
@@ -96,10 +97,10 @@ impl AdapterChoice {
 
 /// All adapters of this machine, best first.
 pub fn adapters() -> Vec<AdapterSummary> {
-    enumerate().into_iter().map(|(summary, _)| summary).collect()
+    enumerate(&ShaderLanguage::Wgsl).into_iter().map(|(summary, _)| summary).collect()
 }
 
-pub(crate) fn enumerate() -> Vec<(AdapterSummary, wgpu::Adapter)> {
+pub(crate) fn enumerate(shaders: &ShaderLanguage) -> Vec<(AdapterSummary, wgpu::Adapter)> {
     let backends = wgpu::Backends::VULKAN | wgpu::Backends::METAL | wgpu::Backends::DX12;
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
         backends,
@@ -109,12 +110,24 @@ pub(crate) fn enumerate() -> Vec<(AdapterSummary, wgpu::Adapter)> {
             for_resource_creation: Some(97),
             for_device_loss: None,
         },
+        backend_options: wgpu::BackendOptions { dx12: direct3d(shaders), ..Default::default() },
         ..wgpu::InstanceDescriptor::new_without_display_handle()
     });
     let mut found: Vec<_> =
         ready(instance.enumerate_adapters(backends)).into_iter().map(|a| (summarize(&a.get_info()), a)).collect();
     found.sort_by_key(|(summary, _)| summary.kind);
     found
+}
+
+/// Direct3D 12 compiles HLSL itself, with the DXC that is given to it. Not run on Windows yet.
+fn direct3d(shaders: &ShaderLanguage) -> wgpu::Dx12BackendOptions {
+    let shader_compiler = match shaders {
+        ShaderLanguage::Wgsl => wgpu::Dx12Compiler::default(),
+        ShaderLanguage::Hlsl(dxc) => {
+            wgpu::Dx12Compiler::DynamicDxc { dxc_path: dxc.path().to_string_lossy().into_owned() }
+        }
+    };
+    wgpu::Dx12BackendOptions { shader_compiler, ..Default::default() }
 }
 
 fn summarize(info: &wgpu::AdapterInfo) -> AdapterSummary {

@@ -5,6 +5,7 @@
 //! crate never panics over it. Deliberately absent: f16 arithmetic, immediates, pipeline caches on disk.
 
 use crate::adapter::{AdapterChoice, AdapterKind, AdapterSummary, enumerate};
+use crate::dxc::Dxc;
 use crate::error::RuntimeError;
 use crate::pipeline::Pipelines;
 use crate::ready::ready;
@@ -12,6 +13,26 @@ use crate::target::{TargetSpec, apply_to_limits, from_adapter};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tilewright_codegen::target::Target;
+
+/// In which language shaders reach the driver.
+#[derive(Clone, Debug, Default)]
+pub enum ShaderLanguage {
+    /// WGSL, through naga.
+    #[default]
+    Wgsl,
+    /// HLSL: on Vulkan as the SPIR-V that DXC makes of it, on Direct3D 12 as it is.
+    Hlsl(Dxc),
+}
+
+impl ShaderLanguage {
+    /// `wgsl` or `hlsl`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            ShaderLanguage::Wgsl => "wgsl",
+            ShaderLanguage::Hlsl(_) => "hlsl",
+        }
+    }
+}
 
 /// A device and its queue; clones are the same device.
 #[derive(Clone)]
@@ -25,6 +46,7 @@ struct Inner {
     device: wgpu::Device,
     queue: wgpu::Queue,
     adapter: AdapterSummary,
+    shaders: ShaderLanguage,
     timestamps: bool,
     health: Arc<Mutex<Health>>,
     pipelines: Pipelines,
@@ -43,7 +65,19 @@ impl Device {
     /// # Errors
     /// [`RuntimeError`]: no adapter, no such adapter, an override above the adapter's limits, or the driver's refusal.
     pub fn open(choice: &AdapterChoice, lowered: Option<&TargetSpec>) -> Result<Self, RuntimeError> {
-        let mut found = enumerate();
+        Device::with_shaders(choice, lowered, ShaderLanguage::Wgsl)
+    }
+
+    /// The same, with shaders in the given language.
+    ///
+    /// # Errors
+    /// Those of [`Device::open`], and [`RuntimeError::NoHlsl`] where the adapter takes no HLSL.
+    pub fn with_shaders(
+        choice: &AdapterChoice,
+        lowered: Option<&TargetSpec>,
+        shaders: ShaderLanguage,
+    ) -> Result<Self, RuntimeError> {
+        let mut found = enumerate(&shaders);
         let summaries: Vec<_> = found.iter().map(|(summary, _)| summary.clone()).collect();
         let (adapter, handle) = found.swap_remove(choice.choose(&summaries)?);
 
@@ -55,6 +89,13 @@ impl Device {
         }
         let mut features = handle.features() & (wgpu::Features::SUBGROUP | wgpu::Features::TIMESTAMP_QUERY);
         features.set(wgpu::Features::SUBGROUP, target.subgroups.is_some());
+        if let ShaderLanguage::Hlsl(_) = shaders {
+            let takes_hlsl = ["vulkan", "dx12"].contains(&adapter.backend.as_str());
+            if !takes_hlsl || !handle.features().contains(wgpu::Features::PASSTHROUGH_SHADERS) {
+                return Err(RuntimeError::NoHlsl { adapter });
+            }
+            features |= wgpu::Features::PASSTHROUGH_SHADERS;
+        }
         let timestamps = features.contains(wgpu::Features::TIMESTAMP_QUERY);
         let request = wgpu::DeviceDescriptor {
             label: Some("tilewright"),
@@ -78,7 +119,7 @@ impl Device {
         }));
 
         let pipelines = Pipelines::default();
-        let inner = Arc::new(Inner { device, queue, adapter, timestamps, health, pipelines });
+        let inner = Arc::new(Inner { device, queue, adapter, shaders, timestamps, health, pipelines });
         let opened = Device { inner, target: Arc::new(target), notes: Arc::new([]) };
         opened.without_odd_subgroups()
     }
@@ -163,6 +204,10 @@ impl Device {
 
     pub(crate) fn queue(&self) -> &wgpu::Queue {
         &self.inner.queue
+    }
+
+    pub(crate) fn shaders(&self) -> &ShaderLanguage {
+        &self.inner.shaders
     }
 
     pub(crate) fn pipelines(&self) -> &Pipelines {

@@ -5,6 +5,7 @@
 
 use crate::adapter::AdapterSummary;
 use crate::bytes::Size;
+use crate::dxc::DxcError;
 
 /// An error of the device or of what it was asked to do.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -108,6 +109,15 @@ pub enum RuntimeError {
         /// The driver's words.
         reason: String,
     },
+    /// An adapter of a kind that takes no HLSL.
+    #[error("adapter `{adapter}` takes no HLSL\n  = help: expected one of Vulkan or Direct3D 12, or shaders in WGSL")]
+    NoHlsl {
+        /// The adapter.
+        adapter: AdapterSummary,
+    },
+    /// DXC is missing, broken, or refused a shader of ours.
+    #[error(transparent)]
+    Dxc(#[from] DxcError),
     /// The device is gone: a reset, a watchdog, or an unplugged card.
     #[error("device lost ({reason}); last submitted: {}\n  = help: a submit may have run too long; split it (`max_dispatches`) or use a smaller chunk",
         if last.is_empty() { "nothing" } else { last })]

@@ -1,14 +1,15 @@
-//! Shaders of a program to pipelines, once for each text.
+//! Shaders of a program to pipelines, once for each text, in the device's language.
 //!
 //! Layouts are explicit and follow the order of [`LoopIr::buffers`]: read-only storage, read-write storage, then the uniform
 //! block, dense from 0 in group 0. Workgroup memory is not zeroed: generated code writes before it reads.
 
 use crate::adapter::AdapterKind;
-use crate::device::Device;
+use crate::device::{Device, ShaderLanguage};
 use crate::error::RuntimeError;
 use crate::graph::Graph;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
+use tilewright_codegen::hlsl::{self, Registers};
 use tilewright_codegen::loops::{Access, LoopIr};
 
 /// A compiled shader and the layout of its bind groups.
@@ -84,7 +85,7 @@ impl Device {
     }
 }
 
-/// Compiled shaders by their text.
+/// Compiled shaders by their WGSL, which names them in every language.
 #[derive(Default)]
 pub(crate) struct Pipelines {
     made: Mutex<HashMap<String, Arc<Pipeline>>>,
@@ -98,7 +99,7 @@ pub(crate) struct Owner<'a> {
 }
 
 impl Owner<'_> {
-    fn refused(&self, error: &wgpu::Error) -> RuntimeError {
+    fn refused(&self, error: &dyn std::error::Error) -> RuntimeError {
         let (kernel, schedule) = (self.kernel.to_string(), self.schedule.to_string());
         RuntimeError::Shader { kernel, schedule, reason: error.to_string() }
     }
@@ -121,19 +122,54 @@ impl Pipelines {
             return Ok(Arc::clone(pipeline));
         }
         device.check()?;
-        let compiled = device.scoped(|| compile(device.wgpu(), owner.kernel, loops, wgsl));
+        let text = match device.shaders() {
+            ShaderLanguage::Wgsl => Text::Wgsl(wgsl),
+            ShaderLanguage::Hlsl(_) if device.adapter().backend == "dx12" => Text::Hlsl(hlsl::print(loops)),
+            ShaderLanguage::Hlsl(dxc) => {
+                let words = dxc.spirv(&hlsl::print(loops), hlsl::ENTRY, Registers::of(loops));
+                Text::SpirV(words.map_err(|e| owner.refused(&e))?)
+            }
+        };
+        let compiled = device.scoped(|| compile(device.wgpu(), owner.kernel, loops, text));
         let pipeline = Arc::new(compiled.map_err(|e| owner.refused(&e))?);
         made.insert(wgsl.to_string(), Arc::clone(&pipeline));
         Ok(pipeline)
     }
 }
 
-fn compile(device: &wgpu::Device, label: &str, loops: &LoopIr, wgsl: &str) -> Pipeline {
-    let source = wgpu::ShaderModuleDescriptor { label: Some(label), source: wgpu::ShaderSource::Wgsl(wgsl.into()) };
-    // SAFETY: the text is printed from loop IR that `codegen::verify` accepted: every index is within its buffer's extents
-    // (loaded ones are clamped), every loop has a finite trip count, and no divisor is 0; `Executor::new` checks that each
-    // bound buffer holds the extents. The injected checks would only cost (a bounded loop cannot be unrolled by drivers).
-    let module = unsafe { device.create_shader_module_trusted(source, wgpu::ShaderRuntimeChecks::unchecked()) };
+/// What the driver is given.
+enum Text<'a> {
+    Wgsl(&'a str),
+    /// For Vulkan.
+    SpirV(Vec<u32>),
+    /// For Direct3D 12, which compiles it when the pipeline is made. Not run on Windows yet.
+    Hlsl(String),
+}
+
+fn module(device: &wgpu::Device, label: &str, loops: &LoopIr, text: Text<'_>) -> wgpu::ShaderModule {
+    let (spirv, hlsl) = match text {
+        Text::Wgsl(wgsl) => {
+            let source = wgpu::ShaderSource::Wgsl(wgsl.into());
+            let source = wgpu::ShaderModuleDescriptor { label: Some(label), source };
+            // SAFETY: the text is printed from loop IR that `codegen::verify` accepted: every index is within its buffer's
+            // extents (loaded ones are clamped), every loop has a finite trip count, and no divisor is 0; `Executor::new` checks
+            // that each bound buffer holds the extents. The injected checks would only cost (a bounded loop cannot be unrolled
+            // by drivers).
+            return unsafe { device.create_shader_module_trusted(source, wgpu::ShaderRuntimeChecks::unchecked()) };
+        }
+        Text::SpirV(words) => (Some(words.into()), None),
+        Text::Hlsl(text) => (None, Some(text.into())),
+    };
+    let entry = wgpu::PassthroughShaderEntryPoint { name: hlsl::ENTRY.into(), workgroup_size: (loops.workgroup, 1, 1) };
+    let entry_points = vec![entry].into();
+    let source =
+        wgpu::ShaderModuleDescriptorPassthrough { label: Some(label), entry_points, spirv, hlsl, ..Default::default() };
+    // SAFETY: the text is printed from the same loop IR, and its registers are the layout's bindings.
+    unsafe { device.create_shader_module_passthrough(source) }
+}
+
+fn compile(device: &wgpu::Device, label: &str, loops: &LoopIr, text: Text<'_>) -> Pipeline {
+    let module = module(device, label, loops, text);
     let entries: Vec<_> = bindings(loops).enumerate().map(|(i, ty)| entry(i as u32, ty)).collect();
     let layout =
         device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(label), entries: &entries });

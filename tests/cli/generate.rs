@@ -60,6 +60,7 @@ fn json_has_every_field_and_nothing_else() {
         "prompt_ids",
         "readback_bytes_per_token",
         "seed",
+        "shaders",
         "submits_per_token",
         "text",
         "tier",
@@ -79,7 +80,7 @@ fn json_has_every_field_and_nothing_else() {
     assert!(out["decode_tokens_per_s"].as_f64().unwrap() > 0.0 && out["prefill_tokens_per_s"].as_f64().unwrap() > 0.0);
 }
 
-fn sorted_as_documented() -> [&'static str; 13] {
+fn sorted_as_documented() -> [&'static str; 14] {
     [
         "prompt_ids",
         "token_ids",
@@ -88,6 +89,7 @@ fn sorted_as_documented() -> [&'static str; 13] {
         "seed",
         "tier",
         "adapter",
+        "shaders",
         "prefill_tokens_per_s",
         "decode_tokens_per_s",
         "submits_per_token",

@@ -4,10 +4,13 @@
 //! The rule: an error is one message that names the file or flag, what was found and what was expected; its exit code is 2 where
 //! the command line is wrong, and 1 elsewhere; nothing panics and nothing hangs.
 
+#[path = "../../runtime/tests/at_hand/mod.rs"]
+mod at_hand;
 mod bench;
 mod devices;
 mod files;
 mod generate;
+mod hlsl;
 mod prompts;
 mod readme;
 mod run;

@@ -50,12 +50,14 @@ fn the_schedules_of_a_kernel_read_back_as_a_file() {
 }
 
 #[test]
-fn three_texts_of_one_shader() {
+fn four_texts_of_one_shader() {
     let show = |rest: &[&str]| run(&[&["shaders", "show", "linear", "--schedule", "subgroup"], rest].concat()).ok();
     let native = show(&["--shape", "r=100,k=64"]);
     assert!(native.contains("K = 64, R = 100, T = 1"), "{native}");
     let web = show(&["--target", "wgsl-web"]);
     assert!(web.contains("enable subgroups;") && !native.contains("enable subgroups;"), "{web}");
+    let hlsl = show(&["--target", "hlsl"]);
+    assert!(hlsl.contains("ByteAddressBuffer w : register(t0);") && hlsl.contains("WaveReadLaneAt("), "{hlsl}");
     let loops = show(&["--target", "loops"]);
     assert!(loops.contains("linear: workgroup 64") && !loops.contains('@'), "{loops}");
 }

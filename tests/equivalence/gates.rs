@@ -61,12 +61,12 @@ pub fn reference(kernel: &Kernel, case: &Case, inputs: &Tensors) -> Tensors {
     keep_outputs(kernel, tensors)
 }
 
-fn keep_outputs(kernel: &Kernel, mut tensors: Tensors) -> Tensors {
+pub fn keep_outputs(kernel: &Kernel, mut tensors: Tensors) -> Tensors {
     tensors.retain(|name, _| kernel.tensors.iter().any(|t| t.name == *name && t.role != Role::In));
     tensors
 }
 
-fn params(case: &Case) -> BTreeMap<String, u32> {
+pub fn params(case: &Case) -> BTreeMap<String, u32> {
     case.extents.iter().chain(&case.scalars).map(|(n, v)| (n.clone(), *v)).collect()
 }
 
@@ -77,7 +77,7 @@ fn rows(layout: &TensorLayout) -> usize {
 
 /// The words of a tensor in the layout that the program wants, one list a part. Run-time extents come first in every tensor,
 /// so that rows beyond the case's are zeros.
-fn pack(layout: &TensorLayout, data: &Data) -> Vec<Vec<u32>> {
+pub fn pack(layout: &TensorLayout, data: &Data) -> Vec<Vec<u32>> {
     let inner = *layout.dims.last().expect("a tensor has a dimension") as usize;
     let stride = layout.stride as usize;
     let mut words = match data {
@@ -102,7 +102,7 @@ fn pack(layout: &TensorLayout, data: &Data) -> Vec<Vec<u32>> {
         .collect()
 }
 
-fn unpack(layout: &TensorLayout, words: &[u32], like: &Data) -> Data {
+pub fn unpack(layout: &TensorLayout, words: &[u32], like: &Data) -> Data {
     let inner = *layout.dims.last().expect("a tensor has a dimension") as usize;
     let stride = layout.stride as usize;
     match like {
@@ -224,6 +224,15 @@ pub fn adapter(
         (layout.name.clone(), unpack(layout, &words, &inputs[&layout.name]))
     });
     Ok(keep_outputs(kernel, all.collect()))
+}
+
+/// Whether two results are equal to the last bit.
+pub fn same_bits(a: &Tensors, b: &Tensors) -> bool {
+    let bits = |data: &Data| match data {
+        Data::U32(v) => v.clone(),
+        Data::F32(v) => v.iter().map(|x| x.to_bits()).collect(),
+    };
+    a.len() == b.len() && a.iter().all(|(name, one)| b.get(name).is_some_and(|other| bits(one) == bits(other)))
 }
 
 /// The largest difference of two sets of tensors, relative to 1 or the larger value; integers must be equal.

@@ -1,29 +1,57 @@
-//! Every kernel by every schedule at every awkward shape: eval = interp = WGSL on the adapter.
+//! Every kernel by every schedule at every awkward shape: eval = interp = WGSL on the adapter = HLSL on the adapter.
 //!
 //! Values may differ by the rounding of sums in another order: relative to the larger of 1 and the value, at most 2e-5 where
-//! sums have under 1,000 terms of at most 1. Integers are equal. On every adapter the two ways to run loop IR are also held
-//! against each other. A schedule that a target cannot express is counted with its reason, never skipped in silence.
+//! sums have under 1,000 terms of at most 1. Integers are equal. HLSL is held against WGSL, bit for bit on a software adapter,
+//! and naga's HLSL of the same WGSL is a second opinion. A schedule that a target cannot express is counted with its reason,
+//! never skipped in silence.
 
 mod cases;
 mod gates;
+mod second;
+mod texts;
 
+#[path = "../hlsl/accept.rs"]
+mod accept;
+#[path = "../../runtime/tests/at_hand/mod.rs"]
+mod at_hand;
+
+use second::Second;
 use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use texts::Texts;
+use tilewright_codegen::program::Program;
 use tilewright_codegen::shape::Shape;
 use tilewright_codegen::target::{Subgroups, Target};
 use tilewright_codegen::{CompileError, compile};
 use tilewright_dsl::ir::Kernel;
 use tilewright_dsl::schedule::{Fold, Schedule, Storage};
-use tilewright_models::kernels::{self, Entry};
-use tilewright_runtime::{AdapterChoice, Device, GraphFault, RuntimeError};
+use tilewright_models::kernels;
+use tilewright_runtime::{AdapterChoice, AdapterKind, Device, GraphFault, RuntimeError, ShaderLanguage};
 
 const TOLERANCE: f32 = 2e-5;
+
+/// Columns of the table, after the number of cases.
+const GATES: [&str; 8] = ["naga", "tint", "DXIL", "SPIR-V", "interp", "WGSL", "HLSL", "naga HLSL"];
+
+/// A column of the table.
+#[derive(Clone, Copy)]
+enum Gate {
+    Naga,
+    Tint,
+    Dxil,
+    SpirV,
+    Interp,
+    Wgsl,
+    Hlsl,
+    NagaHlsl,
+}
 
 /// Counts of one kernel by one schedule.
 #[derive(Default)]
 struct Row {
     cases: u32,
-    interpreted: u32,
-    on_adapter: u32,
+    passed: [u32; GATES.len()],
     refused: BTreeMap<String, u32>,
 }
 
@@ -55,71 +83,171 @@ fn reason(error: &CompileError) -> String {
     }
 }
 
-fn check(entry: &Entry, device: &Device, table: &mut Vec<(String, Row)>) {
-    let kernel = &entry.kernel;
-    let empty = Schedule::empty(&kernel.name);
-    for schedule in [&empty].into_iter().chain(&entry.schedules) {
-        let mut row = Row::default();
-        let subgroups = schedule.folds.iter().any(|f| f.1 == Fold::Subgroup);
-        for schedule in stored(kernel, schedule) {
-            for (seed, case) in cases::cases(kernel, &schedule).iter().enumerate() {
-                let inputs = gates::inputs(kernel, case, seed as u32);
-                let want = gates::reference(kernel, case, &inputs);
-                let say = |gate: &str| format!("{} by {} at {case:?}, {gate}", kernel.name, schedule.name);
-                row.cases += 1;
-                let sizes: &[u32] = if subgroups { &[1, 4, 8, 16, 32, 64, 128] } else { &[8] };
-                let any = Target { subgroups: Some(Subgroups { min: 1, max: 128 }), ..Target::webgpu() };
-                match compile(kernel, &schedule, &shape(kernel, case), &any) {
-                    Err(error) => {
-                        *row.refused.entry(reason(&error)).or_default() += 1;
-                        continue;
-                    }
-                    Ok(program) => {
-                        for size in sizes {
-                            let got = gates::interpret(kernel, &program, case, &inputs, *size)
-                                .unwrap_or_else(|e| panic!("{}: {e}", say("interp")));
-                            let d = gates::difference(&want, &got);
-                            assert!(d <= TOLERANCE, "{}: off by {d} at subgroup size {size}", say("interp"));
-                            row.interpreted += 1;
-                        }
-                    }
+/// Everything that a program is held against.
+struct Gates {
+    texts: Texts,
+    wgsl: Device,
+    hlsl: Option<(Device, Second)>,
+}
+
+impl Gates {
+    fn open(core: usize) -> Gates {
+        let wgsl = Device::open(&AdapterChoice::Best, None).expect("an adapter: a software driver will do");
+        let dxc = at_hand::dxc();
+        let vulkan = wgsl.adapter().backend == "vulkan";
+        if !vulkan {
+            eprintln!("SKIPPED: {} is no Vulkan, so HLSL is read and not run", wgsl.adapter());
+        }
+        let hlsl = dxc.clone().filter(|_| vulkan).map(|dxc| {
+            let device = Device::with_shaders(&AdapterChoice::Best, None, ShaderLanguage::Hlsl(dxc.clone()));
+            (device.expect("the same adapter takes HLSL"), Second::open(wgsl.adapter(), dxc))
+        });
+        Gates { texts: Texts::new(dxc, core), wgsl, hlsl }
+    }
+
+    /// The readers of texts and the interpreter.
+    fn host(&mut self, run: &Run, program: &Program, sizes: &[u32], row: &mut Row) {
+        let [tint, dxc] = self.texts.check(program);
+        row.pass(Gate::Naga);
+        for (gate, here) in [(Gate::Tint, tint), (Gate::Dxil, dxc), (Gate::SpirV, dxc)] {
+            row.passed[gate as usize] += u32::from(here);
+        }
+        for size in sizes {
+            let got = gates::interpret(run.kernel, program, run.case, run.inputs, *size);
+            let got = got.unwrap_or_else(|e| panic!("{}: {e}", run.at("interp")));
+            run.near(&got, &format!("interp, subgroups of {size}"));
+            row.pass(Gate::Interp);
+        }
+    }
+
+    /// WGSL and both kinds of HLSL on the adapter.
+    fn adapter(&mut self, run: &Run, program: &Program, row: &mut Row) {
+        let on = |device| gates::adapter(device, run.kernel, program, run.case, run.inputs);
+        let wgsl = match on(&self.wgsl) {
+            Ok(got) => got,
+            Err(RuntimeError::Graph { fault: GraphFault::TooManyIterations { .. }, .. }) => {
+                *row.refused.entry("too many rounds of loops".into()).or_default() += 1;
+                return;
+            }
+            Err(error) => panic!("{}: {error}", run.at("WGSL")),
+        };
+        run.near(&wgsl, "WGSL");
+        row.pass(Gate::Wgsl);
+        let Some((device, second)) = &mut self.hlsl else { return };
+        let exact = device.adapter().kind == AdapterKind::Software;
+        let hlsl = on(device).unwrap_or_else(|e| panic!("{}: {e}", run.at("HLSL")));
+        run.near(&hlsl, "HLSL");
+        assert!(!exact || gates::same_bits(&wgsl, &hlsl), "{}: other bits than WGSL", run.at("HLSL"));
+        row.pass(Gate::Hlsl);
+        let second = second.run(run.kernel, program, run.case, run.inputs);
+        // Nothing in naga's text is `precise`, so DXC may round it otherwise.
+        run.near(&second, "naga's HLSL");
+        row.pass(Gate::NagaHlsl);
+    }
+}
+
+impl Row {
+    fn pass(&mut self, gate: Gate) {
+        self.passed[gate as usize] += 1;
+    }
+}
+
+/// One case of one kernel by one schedule.
+struct Run<'a> {
+    kernel: &'a Kernel,
+    schedule: &'a Schedule,
+    case: &'a cases::Case,
+    inputs: &'a gates::Tensors,
+    want: gates::Tensors,
+}
+
+impl Run<'_> {
+    fn at(&self, gate: &str) -> String {
+        format!("{} by {} at {:?}, {gate}", self.kernel.name, self.schedule.name, self.case)
+    }
+
+    fn near(&self, got: &gates::Tensors, gate: &str) {
+        let d = gates::difference(&self.want, got);
+        assert!(d <= TOLERANCE, "{}: off by {d}", self.at(gate));
+    }
+}
+
+/// All cases of a kernel by a schedule.
+fn check(kernel: &Kernel, schedule: &Schedule, gates: &mut Gates) -> Row {
+    let mut row = Row::default();
+    let subgroups = schedule.folds.iter().any(|f| f.1 == Fold::Subgroup);
+    let sizes: &[u32] = if subgroups { &[1, 4, 8, 16, 32, 64, 128] } else { &[8] };
+    for schedule in &stored(kernel, schedule) {
+        for (seed, case) in cases::cases(kernel, schedule).iter().enumerate() {
+            let inputs = &gates::inputs(kernel, case, seed as u32);
+            let run = Run { kernel, schedule, case, inputs, want: gates::reference(kernel, case, inputs) };
+            row.cases += 1;
+            let any = Target { subgroups: Some(Subgroups { min: 1, max: 128 }), ..Target::webgpu() };
+            match compile(kernel, schedule, &shape(kernel, case), &any) {
+                Err(error) => {
+                    *row.refused.entry(reason(&error)).or_default() += 1;
+                    continue;
                 }
-                match compile(kernel, &schedule, &shape(kernel, case), device.target()) {
-                    Err(error) => *row.refused.entry(reason(&error)).or_default() += 1,
-                    Ok(program) => {
-                        let got = match gates::adapter(device, kernel, &program, case, &inputs) {
-                            Ok(got) => got,
-                            Err(RuntimeError::Graph { fault: GraphFault::TooManyIterations { .. }, .. }) => {
-                                *row.refused.entry("too many rounds of loops".into()).or_default() += 1;
-                                continue;
-                            }
-                            Err(error) => panic!("{}: {error}", say("adapter")),
-                        };
-                        let d = gates::difference(&want, &got);
-                        assert!(d <= TOLERANCE, "{}: off by {d}", say(&device.adapter().name));
-                        row.on_adapter += 1;
-                    }
-                }
+                Ok(program) => gates.host(&run, &program, sizes, &mut row),
+            }
+            match compile(kernel, schedule, &shape(kernel, case), gates.wgsl.target()) {
+                Err(error) => *row.refused.entry(reason(&error)).or_default() += 1,
+                Ok(program) => gates.adapter(&run, &program, &mut row),
             }
         }
-        // One odd extent may be beyond a schedule; all of them is a schedule that is never tested.
-        assert!(row.interpreted > 0, "{} by {} ran nowhere: {:?}", kernel.name, schedule.name, row.refused);
-        table.push((format!("{} {}", kernel.name, schedule.name), row));
     }
+    // One odd extent may be beyond a schedule; all of them is a schedule that is never tested.
+    let ran = row.passed[Gate::Interp as usize];
+    assert!(ran > 0, "{} by {} ran nowhere: {:?}", kernel.name, schedule.name, row.refused);
+    row
+}
+
+/// All kernels by all schedules, each core with devices of its own; rows by their place in the table.
+fn rows() -> BTreeMap<usize, (String, Row)> {
+    let pairs: Vec<(Kernel, Schedule)> = kernels::all()
+        .into_iter()
+        .flat_map(|e| {
+            let empty = Schedule::empty(&e.kernel.name);
+            std::iter::once(empty).chain(e.schedules).map(move |s| (e.kernel.clone(), s))
+        })
+        .collect();
+    let (next, rows) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
+    let cores = std::thread::available_parallelism().map_or(1, usize::from).min(8);
+    std::thread::scope(|scope| {
+        for core in 0..cores {
+            let (pairs, next, rows) = (&pairs, &next, &rows);
+            scope.spawn(move || {
+                let mut gates = Gates::open(core);
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some((kernel, schedule)) = pairs.get(at) else { return };
+                    let row = check(kernel, schedule, &mut gates);
+                    let name = format!("{} {}", kernel.name, schedule.name);
+                    rows.lock().expect("no core has failed").insert(at, (name, row));
+                }
+            });
+        }
+    });
+    rows.into_inner().expect("no core has failed")
 }
 
 #[test]
 fn every_schedule_means_what_its_kernel_means() {
-    let device = Device::open(&AdapterChoice::Best, None).expect("an adapter: a software driver will do");
-    let mut table = Vec::new();
-    for entry in kernels::all() {
-        check(&entry, &device, &mut table);
-    }
-    println!("{:<36} {:>6} {:>7} {:>8}  not expressible", "kernel schedule", "cases", "interp", "adapter");
-    for (name, row) in &table {
+    let table = rows();
+    let line = |name: &str, cases: &str, cells: Vec<String>, why: &str| {
+        let cells: String =
+            cells.iter().zip(GATES).map(|(cell, gate)| format!(" {cell:>0$}", gate.len().max(6))).collect();
+        println!("{name:<36} {cases:>6}{cells}  {why}");
+    };
+    line("kernel schedule", "cases", GATES.map(String::from).to_vec(), "not expressible");
+    let mut total = Row::default();
+    for (name, row) in table.values() {
         let why: Vec<String> = row.refused.iter().map(|(why, n)| format!("{n} × {why}")).collect();
-        println!("{name:<36} {:>6} {:>7} {:>8}  {}", row.cases, row.interpreted, row.on_adapter, why.join("; "));
+        line(name, &row.cases.to_string(), row.passed.map(|n| n.to_string()).to_vec(), &why.join("; "));
+        total.cases += row.cases;
+        total.passed.iter_mut().zip(row.passed).for_each(|(sum, n)| *sum += n);
     }
+    line("all", &total.cases.to_string(), total.passed.map(|n| n.to_string()).to_vec(), "");
 }
 
 #[test]

@@ -1,9 +1,10 @@
-//! Each program's WGSL and loop IR equal `snapshots/KERNEL/SCHEDULE.*.snap`, and no file is left over.
+//! Each program's WGSL, HLSL and loop IR equal `snapshots/KERNEL/SCHEDULE.*.snap`, and no file is left over.
 
 use crate::shapes::programs;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use tilewright_codegen::hlsl::print;
 use tilewright_codegen::program::{Count, Program};
 use tilewright_codegen::text::dump;
 
@@ -31,6 +32,10 @@ fn loops(program: &Program) -> String {
     shaders.collect::<Vec<_>>().join("\n")
 }
 
+fn hlsl(program: &Program) -> String {
+    program.shaders.iter().map(|s| print(&s.loops)).collect::<Vec<_>>().join("\n")
+}
+
 fn wgsl(program: &Program) -> String {
     program.shaders.iter().map(|s| s.wgsl.as_str()).collect::<Vec<_>>().join("\n")
 }
@@ -43,7 +48,7 @@ fn shaders_are_as_reviewed() {
         settings.set_snapshot_path(format!("../../snapshots/{}", program.kernel));
         settings.set_prepend_module_to_snapshot(false);
         settings.set_omit_expression(true);
-        for (kind, text) in [("wgsl", wgsl(&program)), ("loops", loops(&program))] {
+        for (kind, text) in [("wgsl", wgsl(&program)), ("hlsl", hlsl(&program)), ("loops", loops(&program))] {
             let name = format!("{}.{kind}", program.schedule);
             settings.bind(|| insta::assert_snapshot!(name.clone(), text));
             assert!(files.insert(PathBuf::from(&program.kernel).join(format!("{name}.snap"))), "{name} comes twice");
@@ -63,7 +68,7 @@ fn shader_snapshots() -> Vec<PathBuf> {
         for file in entries(&folder.path()) {
             let name = file.file_name();
             let shown = name.to_string_lossy();
-            if shown.contains(".wgsl.snap") || shown.contains(".loops.snap") {
+            if shown.contains(".wgsl.snap") || shown.contains(".hlsl.snap") || shown.contains(".loops.snap") {
                 found.push(Path::new(&folder.file_name()).join(&name));
             }
         }

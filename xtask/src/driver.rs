@@ -15,7 +15,7 @@ pub fn ensure() {
         return;
     }
     eprintln!("xtask: no Vulkan driver found");
-    if let Err(reason) = install() {
+    if let Err(reason) = install(&PACKAGES) {
         eprintln!(
             "xtask: {reason}; install a driver, for a software one {} (Debian, Ubuntu), mesa-vulkan-drivers and \
              vulkan-loader (Fedora), or vulkan-swrast and vulkan-icd-loader (Arch)",
@@ -48,13 +48,14 @@ fn has_loader() -> bool {
     listed.is_none_or(|output| String::from_utf8_lossy(&output.stdout).contains("libvulkan.so.1"))
 }
 
-fn install() -> Result<(), String> {
+/// Installs packages of Debian or Ubuntu, if that needs no password.
+pub fn install(packages: &[&str]) -> Result<(), String> {
     if !quietly(Command::new("apt-get").arg("--version")) {
         return Err("there is no apt-get here".into());
     }
     let root = Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout.trim_ascii() == b"0");
     if !root && !quietly(Command::new("sudo").args(["-n", "true"])) {
-        return Err("installing one needs root, and sudo asks for a password".into());
+        return Err("installing needs root, and sudo asks for a password".into());
     }
     let apt = |args: &[&str]| {
         let mut command = Command::new(if root { "env" } else { "sudo" });
@@ -63,6 +64,6 @@ fn install() -> Result<(), String> {
     };
     // An old package list may still do; only the installation decides.
     let updated = apt(&["update"]);
-    let install = [&["install", "--yes", "--no-install-recommends"][..], &PACKAGES[..]].concat();
+    let install = [&["install", "--yes", "--no-install-recommends"][..], packages].concat();
     apt(&install).map_err(|error| updated.err().unwrap_or(error))
 }

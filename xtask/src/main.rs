@@ -4,12 +4,14 @@
 //! command line that it is, so that it can be repeated by hand. This package has no dependencies, so that it starts at once.
 
 mod driver;
+mod dxc;
 
 use std::process::{Command, ExitCode};
 
 const USAGE: &str = "\
 cargo xtask demo [ARGS]   build tilewright and let the bundled model write; ARGS go to `tilewright generate`
-cargo xtask test [ARGS]   format, lints, tests, documentation; ARGS go to the test runner";
+cargo xtask test [ARGS]   format, lints, tests, documentation; ARGS go to the test runner
+cargo xtask dxc           fetches DXC, the compiler of HLSL, and prints where it lies";
 
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
@@ -18,7 +20,8 @@ fn main() -> ExitCode {
     let done = match command.as_deref() {
         Some("demo") => demo(&rest),
         Some("test") => test(&rest),
-        _ => Err(format!("expected `demo` or `test`\n{USAGE}")),
+        Some("dxc") => dxc::ensure().map(|library| println!("{}", library.display())),
+        _ => Err(format!("expected `demo`, `test` or `dxc`\n{USAGE}")),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -46,10 +49,14 @@ fn test(args: &[String]) -> Result<(), String> {
     run(&mut cargo(&["fmt", "--all", "--check"]))?;
     run(&mut cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
     if has_nextest() {
-        run(cargo(&["nextest", "run", "--workspace"]).args(args))?;
+        let mut tests = cargo(&["nextest", "run", "--workspace"]);
+        dxc::name_to(&mut tests);
+        run(tests.args(args))?;
         run(&mut cargo(&["test", "--workspace", "--doc"]))?;
     } else {
-        run(cargo(&["test", "--workspace", "--no-fail-fast"]).args(args))?;
+        let mut tests = cargo(&["test", "--workspace", "--no-fail-fast"]);
+        dxc::name_to(&mut tests);
+        run(tests.args(args))?;
     }
     run(cargo(&["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"))
 }

@@ -6,7 +6,7 @@
 
 use super::linear::Sums;
 use crate::deps::{Deps, is_loaded};
-use crate::error::ScheduleError;
+use crate::error::ShapeError;
 use crate::shape::{Extent, Shape};
 use std::collections::HashMap;
 use tilewright_dsl::eval::{Value, binary, unary};
@@ -16,7 +16,7 @@ use tilewright_dsl::ir::{AxisId, Expr, ExprId, Kernel, Reduce, Stmt, TensorId};
 const LOOKED_AT: u32 = 4096;
 
 /// Adds what is wrong with the indices of a kernel at a sound shape.
-pub fn check(kernel: &Kernel, shape: &Shape, deps: &Deps, errors: &mut Vec<ScheduleError>) {
+pub fn check(kernel: &Kernel, shape: &Shape, deps: &Deps, errors: &mut Vec<ShapeError>) {
     let sums = Sums::new(kernel, shape, deps);
     let stores = stores(&kernel.body, &mut Vec::new());
     let loads = kernel.exprs.iter().filter_map(|e| match e {
@@ -55,7 +55,7 @@ pub fn check(kernel: &Kernel, shape: &Shape, deps: &Deps, errors: &mut Vec<Sched
             continue;
         }
         if let Some((index, one, other)) = (Iterations { kernel, shape }).meet(&own) {
-            errors.push(ScheduleError::WrittenTwice { tensor: tensor.name.clone(), index, one, other });
+            errors.push(ShapeError::WrittenTwice { tensor: tensor.name.clone(), index, one, other });
         }
     }
 }
@@ -91,7 +91,7 @@ struct Place<'k> {
     size: i64,
 }
 
-fn beyond(kernel: &Kernel, sums: &Sums, place: &Place) -> Option<ScheduleError> {
+fn beyond(kernel: &Kernel, sums: &Sums, place: &Place) -> Option<ShapeError> {
     let span = sums.span(place.index);
     let found = match (span.lo, span.hi) {
         // An axis without values.
@@ -100,7 +100,7 @@ fn beyond(kernel: &Kernel, sums: &Sums, place: &Place) -> Option<ScheduleError> 
         (_, Some(hi)) if hi >= place.size => hi,
         _ => return None,
     };
-    (!is_loaded(kernel, place.index)).then(|| ScheduleError::OutOfBounds {
+    (!is_loaded(kernel, place.index)).then(|| ShapeError::OutOfBounds {
         tensor: place.of.into(),
         dimension: place.dimension,
         index: kernel.spell(place.index),

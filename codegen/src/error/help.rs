@@ -11,27 +11,7 @@ impl ScheduleError {
     pub fn help(&self, s: &Schedule) -> Vec<String> {
         let text = match self {
             Self::WrongKernel { asked, kernel } => format!("apply it to `{asked}`, or write `for {kernel}`"),
-            Self::TooManyAxes { .. } => "make two kernels of it".into(),
-            Self::MissingExtent { extent } => {
-                format!("give `{extent}` a number, or make it a run-time parameter with a capacity")
-            }
-            Self::EmptyExtent { .. } => {
-                "an extent is at least 1: leave the kernel out where there is nothing to do".into()
-            }
-            Self::Assertion { .. } => "give extents that fit together".into(),
-            Self::ZeroDivisor { .. } => {
-                "give extents that fit together, and `assert!` in the kernel what they must be".into()
-            }
-            Self::OutOfBounds { found, extent, .. } => match found {
-                ..0 => "keep the index from going under 0: `max(.., 1) - 1`, or begin the axis later".into(),
-                _ => format!("clamp it, `min(.., {extent} - 1)`, or end the axis earlier"),
-            },
-            Self::WrittenTwice { .. } => "let each axis around the store have a part in its indices".into(),
-            Self::NotFinite { .. } => "use a finite number: `LOWEST` and `f32::MAX` are the farthest".into(),
-            Self::ShiftTooFar { .. } => "shift by 0 to 31".into(),
-            Self::AssertionAtRunTime { extents, .. } => {
-                format!("fix `{}` in the shape", extents.join("`, `"))
-            }
+            Self::Shape(error) => error.help(),
             Self::BadSize { axis } => format!("`{axis}: serial` is always right; add sized levels from there"),
             Self::UnknownAxis { axis: name, known }
             | Self::UnknownTensor { tensor: name, known }

@@ -12,18 +12,7 @@ impl ScheduleError {
     /// The places in the schedule that the error is about, some with a word on it.
     pub fn labels(&self, s: &Schedule) -> Vec<Label> {
         let labels = match self {
-            Self::WrongKernel { .. }
-            | Self::TooManyAxes { .. }
-            | Self::MissingExtent { .. }
-            | Self::EmptyExtent { .. }
-            | Self::Assertion { .. }
-            | Self::AssertionAtRunTime { .. }
-            | Self::ZeroDivisor { .. }
-            | Self::OutOfBounds { .. }
-            | Self::WrittenTwice { .. }
-            | Self::NotFinite { .. }
-            | Self::ShiftTooFar { .. }
-            | Self::TooManyBuffers { .. } => vec![],
+            Self::WrongKernel { .. } | Self::Shape(_) | Self::TooManyBuffers { .. } => vec![],
             Self::BadSize { axis } | Self::LevelOrder { axis, kind: None, .. } => levels(s, axis, |_| true, ""),
             Self::UnknownAxis { axis, .. } => vec![
                 (Spot::Axis(axis.clone()), "no such axis".into()),

@@ -91,6 +91,14 @@ pub struct EngineArgs {
     #[arg(long, value_enum, default_value_t = BackendArg::Wgpu)]
     pub backend: BackendArg,
 
+    /// The language in which kernels reach the adapter: the tokens are the same
+    #[arg(long, value_enum, default_value_t = ShadersArg::Wgsl)]
+    pub shaders: ShadersArg,
+
+    /// The DXC that compiles HLSL: the file of its library [default: what TILEWRIGHT_DXC names, or the one beside this program]
+    #[arg(long, value_name = "PATH")]
+    pub dxc: Option<PathBuf>,
+
     /// Schedules from a file of canonical text take the place of the tier's own for the same kernels
     #[arg(long, value_name = "FILE")]
     pub schedules: Option<PathBuf>,
@@ -184,8 +192,8 @@ pub struct GenerateArgs {
     pub system: Option<String>,
 
     /// Print one JSON object at the end instead of text: prompt_ids, token_ids (with the one that ended the text), text,
-    /// finish_reason (eos, length, context; interrupted after Ctrl-C), seed, tier, adapter, speeds (null where nothing was
-    /// measured: the first token belongs to the prompt, so --max-tokens 1 decodes none) and costs
+    /// finish_reason (eos, length, context; interrupted after Ctrl-C), seed, tier, adapter, shaders, speeds (null where nothing
+    /// was measured: the first token belongs to the prompt, so --max-tokens 1 decodes none) and costs
     #[arg(long)]
     pub json: bool,
 
@@ -408,6 +416,15 @@ impl From<BackendArg> for Backend {
     }
 }
 
+/// `--shaders`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ShadersArg {
+    /// WGSL, through naga
+    Wgsl,
+    /// HLSL, through DXC: to SPIR-V for Vulkan, as it is for Direct3D 12
+    Hlsl,
+}
+
 /// `--dtype`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum DtypeArg {
@@ -436,6 +453,8 @@ pub enum TextArg {
     Wgsl,
     /// The dialect of browsers
     WgslWeb,
+    /// HLSL, for Direct3D 12 and for DXC
+    Hlsl,
     /// The loop IR that every text is printed from
     Loops,
 }

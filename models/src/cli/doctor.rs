@@ -5,7 +5,7 @@
 //! changed. Absent: guesses; what a driver does not tell is not printed.
 
 use tilewright_codegen::target::Target;
-use tilewright_runtime::{self as runtime, AdapterKind, Device, Size};
+use tilewright_runtime::{self as runtime, AdapterKind, Device, ShaderLanguage, Size};
 
 use super::args::{DoctorArgs, ModelArgs};
 use super::error::{CliError, asks_too_much};
@@ -161,6 +161,7 @@ fn plan(
         tier: TierChoice::Auto,
         backend: Backend::Wgpu,
         adapter: args.device.adapter.clone().unwrap_or_default(),
+        shaders: ShaderLanguage::Wgsl,
         target: args.device.target.clone(),
         schedules: Vec::new(),
         context: u32::try_from(context).ok(),

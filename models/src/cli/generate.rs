@@ -247,7 +247,7 @@ fn random_seed() -> u64 {
 /// `--verbose`, before the first token.
 pub fn describe(loaded: &Loaded) {
     let info = loaded.engine.info();
-    output::line(&format!("adapter: {}", info.adapter));
+    output::line(&format!("adapter: {}, shaders in {}", info.adapter, info.shaders));
     output::line(&format!("tier: {} ({})", info.tier, info.tier_name));
     info.notes.iter().for_each(|text| output::note(text));
     output::line(&format!("memory:\n{}", info.memory));
@@ -290,6 +290,7 @@ fn report(run: &Run, engine: &Engine, prompt: &Prompt, text: String, seed: u64) 
         "seed": seed,
         "tier": info.tier,
         "adapter": info.adapter,
+        "shaders": info.shaders,
         "prefill_tokens_per_s": per_second(prompt.ids.len(), run.prefill),
         "decode_tokens_per_s": per_second(run.decoded, run.decode),
         "submits_per_token": info.submits,

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use tilewright_codegen::CompileError;
 use tilewright_codegen::error::ScheduleError;
 use tilewright_dsl::schedule::{Schedule, parse_file};
-use tilewright_runtime::{Compiling, RuntimeError};
+use tilewright_runtime::{Compiling, Dxc, RuntimeError, ShaderLanguage};
 
-use super::args::{BackendArg, EngineArgs, Ids, ModelArgs};
+use super::args::{BackendArg, EngineArgs, Ids, ModelArgs, ShadersArg};
 use super::error::CliError;
 use super::output::{self, Progress};
 use super::slow::Slow;
@@ -162,6 +162,7 @@ pub fn options(args: &EngineArgs, tier: TierChoice, context: usize) -> Result<En
         tier,
         backend: args.backend.into(),
         adapter: args.device.adapter.clone().unwrap_or_default(),
+        shaders: shaders(args)?,
         target: args.device.target.clone(),
         schedules: schedules(args.schedules.as_deref())?,
         context: Some(u32::try_from(context).unwrap_or(u32::MAX)),
@@ -169,6 +170,24 @@ pub fn options(args: &EngineArgs, tier: TierChoice, context: usize) -> Result<En
         plain_argmax: false,
         vocab_limit: None,
     })
+}
+
+/// The language of shaders, with the DXC that HLSL needs.
+fn shaders(args: &EngineArgs) -> Result<ShaderLanguage, CliError> {
+    match (args.shaders, args.backend) {
+        (ShadersArg::Wgsl, _) if args.dxc.is_some() => {
+            Err(CliError::usage("--dxc is given, and the shaders are WGSL", "add --shaders hlsl, or leave --dxc out"))
+        }
+        (ShadersArg::Wgsl, _) => Ok(ShaderLanguage::Wgsl),
+        (ShadersArg::Hlsl, BackendArg::Interp) => Err(CliError::usage(
+            "--shaders hlsl has no meaning with --backend interp, which runs loop IR",
+            "leave one of them out",
+        )),
+        (ShadersArg::Hlsl, BackendArg::Wgpu) => {
+            let dxc = Dxc::find(args.dxc.as_deref()).map_err(RuntimeError::from)?;
+            Ok(ShaderLanguage::Hlsl(dxc))
+        }
+    }
 }
 
 /// The schedules of a file.

@@ -6,7 +6,7 @@
 use tilewright_codegen::shape::{Extent, Shape};
 use tilewright_codegen::target::Target;
 use tilewright_codegen::wgsl::{self, Dialect};
-use tilewright_codegen::{compile, text};
+use tilewright_codegen::{compile, hlsl, text};
 use tilewright_dsl::ir::{Axis, AxisKind, Expr, ExprId, Kernel};
 use tilewright_dsl::schedule::Schedule;
 
@@ -107,6 +107,7 @@ fn show(args: &ShowArgs) -> Result<(), CliError> {
         .map(|shader| match args.target {
             TextArg::Wgsl => shader.wgsl.clone(),
             TextArg::WgslWeb => wgsl::print(&shader.loops, Dialect::Web),
+            TextArg::Hlsl => hlsl::print(&shader.loops),
             TextArg::Loops => text::dump(&shader.loops),
         })
         .collect();

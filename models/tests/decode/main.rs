@@ -1,10 +1,13 @@
 //! The model against transformers' goldens, on an adapter: every tier, every stage, every variant; and what a plan says before
 //! anything runs.
 
+#[path = "../../../runtime/tests/at_hand/mod.rs"]
+mod at_hand;
 mod errors;
 #[cfg(feature = "whole")]
 mod formula;
 mod goldens;
+mod hlsl;
 mod limits;
 mod plans;
 mod rule;

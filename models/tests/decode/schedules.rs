@@ -1,7 +1,7 @@
 //! Schedules of the user's own take the place of the tier's.
 
 use tilewright_codegen::CompileError;
-use tilewright_dsl::schedule::{Schedule, parse_file};
+use tilewright_dsl::schedule::{Schedule, Storage, parse_file};
 use tilewright_models::config::Config;
 use tilewright_models::engine::{Engine, EngineOptions, PlanReport, TierChoice};
 use tilewright_models::error::ModelError;
@@ -25,12 +25,19 @@ fn refuse(schedules: Vec<Schedule>, tier: TierChoice) -> ModelError {
     planned(schedules, tier).unwrap_err()
 }
 
+/// The norms' weights in 16 bits too.
+fn half_norms() -> Schedule {
+    let mut schedule = rmsnorm::row();
+    schedule.stores.push(("w".into(), Storage::F16));
+    schedule
+}
+
 #[test]
 fn other_schedules_give_the_same_tokens() {
     let prompts = cases("tiny/cases.json", "tiny/last_logits.safetensors");
     for schedules in [
         vec![linear::coalesced(), rmsnorm::wide(), attention::naive(), argmax::vectors()],
-        vec![linear::tiled_short(), attention::columns_wide(), argmax::naive()],
+        vec![linear::tiled_short(), attention::columns_wide(), argmax::naive(), half_norms()],
         vec![linear::subgroup(), rmsnorm::subgroup(), attention::subgroup(), argmax::subgroup()],
         vec![linear::row_subgroup(), attention::tree(), Schedule::empty("rope"), Schedule::empty("silu")],
     ] {

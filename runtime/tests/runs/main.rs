@@ -1,7 +1,10 @@
 //! The runtime on this machine's adapter. Without one these tests fail: CI installs a software driver.
 
+#[path = "../at_hand/mod.rs"]
+mod at_hand;
 mod errors;
 mod graphs;
+mod hlsl;
 mod measures;
 mod saxpy;
 

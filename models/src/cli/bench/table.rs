@@ -117,6 +117,7 @@ fn numbers(tier: usize, measured: &Measured) -> Value {
         "tier": tier,
         "name": info.tier_name,
         "adapter": info.adapter,
+        "shaders": info.shaders,
         "decode_tokens_per_s": spread(&measured.decode),
         "prefill_tokens_per_s": spread(&measured.prefill),
         "submits_per_token": info.submits,

@@ -2,7 +2,8 @@
 
 use crate::apply::apply;
 use crate::error::ScheduleError;
-use crate::iterations::iterations;
+use crate::figures::Cost;
+use crate::loops::LoopIr;
 use crate::lower::lower;
 use crate::program::{Count, Program, Shader};
 use crate::shape::Shape;
@@ -66,7 +67,7 @@ pub fn compile_with(
     let mut shaders = Vec::new();
     for lowered in lower(&nest).map_err(refuse)? {
         let mut loops = lowered.loops;
-        loops.head = head(kernel, schedule, shape);
+        loops.head = head(kernel, schedule, shape, target);
         after("lower", &text::dump(&loops));
         simplify(&mut loops);
         after("simplify", &text::dump(&loops));
@@ -74,11 +75,14 @@ pub fn compile_with(
         if !broken.is_empty() {
             return Err(bug("verify", broken.join("\n"), text::dump(&loops)));
         }
+        let cost = Cost::of(&loops, &lowered.dispatch);
+        loops.head.push(size(&loops, &lowered.dispatch));
+        loops.head.extend(cost.lines());
         let wgsl = print(&loops, Dialect::Native);
         after("print", &wgsl);
         validate(&wgsl, target).map_err(|message| bug("validate", message, wgsl.clone()))?;
         let subgroups = usage::uses_subgroups(&loops);
-        let iterations = iterations(&loops, &lowered.dispatch);
+        let iterations = cost.rounds;
         if let (Some(Count::Const(asked)), Some(allowed)) = (&iterations, target.max_iterations)
             && *asked > allowed
         {
@@ -90,9 +94,16 @@ pub fn compile_with(
     Ok(Program { kernel: kernel.name.clone(), schedule: schedule.name.clone(), tensors: nest.tensors.clone(), shaders })
 }
 
-/// The lines that every shader begins with: kernel, shape, and the schedule's text.
-fn head(kernel: &Kernel, schedule: &Schedule, shape: &Shape) -> Vec<String> {
-    let mut lines = vec![format!("kernel {}, shape {shape}, schedule {}", kernel.name, schedule.name)];
+/// The lines that every shader begins with: kernel, shape, target, and the schedule's text.
+fn head(kernel: &Kernel, schedule: &Schedule, shape: &Shape, target: &Target) -> Vec<String> {
+    let (kernel, target) = (&kernel.name, &target.name);
+    let mut lines = vec![format!("kernel {kernel}, shape {shape}, schedule {}, target {target}", schedule.name)];
     lines.extend(schedule.to_string().lines().map(String::from));
     lines
+}
+
+/// How large the dispatch is.
+fn size(loops: &LoopIr, [x, y]: &[Count; 2]) -> String {
+    let groups = if *y == Count::Const(1) { x.to_string() } else { format!("({x}) x ({y})") };
+    format!("dispatch {groups} workgroups of {} invocations", loops.workgroup)
 }

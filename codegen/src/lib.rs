@@ -9,6 +9,7 @@ pub mod apply;
 pub mod compile;
 pub mod deps;
 pub mod error;
+pub mod figures;
 pub mod fuse;
 pub mod hlsl;
 pub mod interp;

@@ -23,8 +23,7 @@ use crate::error::ModelError;
 use crate::rope::RopeTables;
 use crate::upload;
 use machine::Machine;
-pub use plan::PlanReport;
-use plan::{Plan, Stage};
+pub use plan::{Plan, PlanReport, Stage};
 pub use probe::Probed;
 
 /// Positions of rotary tables that are made at once.

@@ -40,8 +40,9 @@ pub fn explain(
     if let Ok(nest) = apply(kernel, schedule, shape, target) {
         chapter(&mut out, "Nest: the schedule as numbers", &numbers(&nest, &program));
     }
-    for (i, shader) in passes.chunks(3).enumerate() {
-        let [(_, lowered), (_, simplified), _] = shader else { continue };
+    // Passes of several shaders may take turns; those of one pass come in the order of shaders.
+    let after = |pass: &'static str| passes.iter().filter(move |(name, _)| name == pass).map(|(_, text)| text.as_str());
+    for (i, (lowered, simplified)) in after("lower").zip(after("simplify")).enumerate() {
         let part = if program.shaders.len() == 1 { String::new() } else { format!(" of shader {i}") };
         chapter(&mut out, &format!("Loop IR{part} after `lower`"), &body(lowered));
         let against = format!("Loop IR{part} after `simplify`, against `lower`");

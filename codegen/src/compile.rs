@@ -3,7 +3,9 @@
 use crate::apply::try_apply;
 use crate::cost;
 use crate::error::ScheduleError;
+use crate::figures::Cost;
 use crate::iterations::iterations;
+use crate::loops::LoopIr;
 use crate::lower::{Lowered, lower};
 use crate::program::{Count, Program, Shader};
 use crate::shape::Shape;
@@ -70,7 +72,7 @@ pub fn compile_with(
         Vec::new()
     });
     for Lowered { loops, .. } in &mut lowered {
-        loops.head = head(kernel, schedule, shape);
+        loops.head = head(kernel, schedule, shape, target);
         after("lower", &text::dump(loops));
         simplify(loops);
         after("simplify", &text::dump(loops));
@@ -82,11 +84,14 @@ pub fn compile_with(
         return Err(refuse(errors));
     }
     let mut shaders = Vec::new();
-    for (Lowered { loops, dispatch }, iterations) in lowered.into_iter().zip(iterations) {
+    for (Lowered { mut loops, dispatch }, iterations) in lowered.into_iter().zip(iterations) {
         let broken: Vec<String> = verify(&loops, target).iter().map(ToString::to_string).collect();
         if !broken.is_empty() {
             return Err(bug("verify", broken.join("\n"), text::dump(&loops)));
         }
+        let cost = Cost::of(&loops, &dispatch);
+        loops.head.push(size(&loops, &dispatch));
+        loops.head.extend(cost.lines());
         let wgsl = print(&loops, Dialect::Native);
         after("print", &wgsl);
         validate(&wgsl, target).map_err(|message| bug("validate", message, wgsl.clone()))?;
@@ -96,9 +101,16 @@ pub fn compile_with(
     Ok(Program { kernel: kernel.name.clone(), schedule: schedule.name.clone(), tensors: nest.tensors.clone(), shaders })
 }
 
-/// The lines that every shader begins with: kernel, shape, and the schedule's text.
-fn head(kernel: &Kernel, schedule: &Schedule, shape: &Shape) -> Vec<String> {
-    let mut lines = vec![format!("kernel {}, shape {shape}, schedule {}", kernel.name, schedule.name)];
+/// The lines that every shader begins with: kernel, shape, target, and the schedule's text.
+fn head(kernel: &Kernel, schedule: &Schedule, shape: &Shape, target: &Target) -> Vec<String> {
+    let (kernel, target) = (&kernel.name, &target.name);
+    let mut lines = vec![format!("kernel {kernel}, shape {shape}, schedule {}, target {target}", schedule.name)];
     lines.extend(schedule.to_string().lines().map(String::from));
     lines
+}
+
+/// How large the dispatch is.
+fn size(loops: &LoopIr, [x, y]: &[Count; 2]) -> String {
+    let groups = if *y == Count::Const(1) { x.to_string() } else { format!("({x}) x ({y})") };
+    format!("dispatch {groups} workgroups of {} invocations", loops.workgroup)
 }

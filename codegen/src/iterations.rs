@@ -11,37 +11,50 @@ use tilewright_dsl::ir::Binary;
 
 /// An upper bound of the rounds of all loops of one invocation; `None` where a bound depends on loaded values.
 pub fn iterations(loops: &LoopIr, dispatch: &[Count; 2]) -> Option<Count> {
-    let mut bounds = Bounds { loops, dispatch, most: HashMap::new() };
-    bounds.block(&loops.body)
+    Bounds::new(loops, dispatch).block(&loops.body)
 }
 
-struct Bounds<'a> {
+/// Upper bounds of u32 locals, as a walk through a body learns them.
+pub(crate) struct Bounds<'a> {
     loops: &'a LoopIr,
     dispatch: &'a [Count; 2],
     /// The largest value of each u32 local.
     most: HashMap<Var, Option<Count>>,
 }
 
-impl Bounds<'_> {
+impl<'a> Bounds<'a> {
+    /// Nothing is known yet.
+    pub(crate) fn new(loops: &'a LoopIr, dispatch: &'a [Count; 2]) -> Self {
+        Bounds { loops, dispatch, most: HashMap::new() }
+    }
+
+    /// Notes what a local can be at most.
+    pub(crate) fn learn(&mut self, var: Var, value: &Expr) {
+        let most = self.most(value);
+        self.most.insert(var, most);
+    }
+
+    /// Most rounds of a loop, and notes what its counter can be.
+    pub(crate) fn enter(&mut self, var: Var, start: &Expr, end: &Expr, step: &Expr) -> Option<Count> {
+        let end = self.most(end);
+        self.most.insert(var, end.clone());
+        let length = match start {
+            Expr::U32(n) if *n > 0 => sub(end?, *n),
+            _ => end?,
+        };
+        Some(match step {
+            Expr::U32(n) if *n > 0 => div_ceil(length, *n),
+            _ => length,
+        })
+    }
+
     fn block(&mut self, body: &[Stmt]) -> Option<Count> {
         let mut total = Count::Const(0);
         for stmt in body {
             match stmt {
-                Stmt::Let(var, value) => {
-                    let most = self.most(value);
-                    self.most.insert(*var, most);
-                }
+                Stmt::Let(var, value) => self.learn(*var, value),
                 Stmt::For { var, start, end, step, body } => {
-                    let end = self.most(end)?;
-                    let length = match start {
-                        Expr::U32(n) if *n > 0 => sub(end.clone(), *n),
-                        _ => end.clone(),
-                    };
-                    let trips = match step {
-                        Expr::U32(n) if *n > 0 => div_ceil(length, *n),
-                        _ => length,
-                    };
-                    self.most.insert(*var, Some(end));
+                    let trips = self.enter(*var, start, end, step)?;
                     let inner = self.block(body)?;
                     total = add(total, mul(trips, add(inner, Count::Const(1))));
                 }
@@ -92,6 +105,7 @@ fn add(a: Count, b: Count) -> Count {
     match (a, b) {
         (Count::Const(a), Count::Const(b)) => Count::Const(a.saturating_add(b)),
         (Count::Const(0), n) | (n, Count::Const(0)) => n,
+        (Count::Add(a, b), Count::Const(n)) if matches!(*b, Count::Const(_)) => add(*a, add(*b, Count::Const(n))),
         (a, b) => Count::Add(Box::new(a), Box::new(b)),
     }
 }
@@ -114,6 +128,7 @@ fn sub(a: Count, n: u32) -> Count {
 fn div(a: Count, n: u32) -> Count {
     match a {
         Count::Const(a) => Count::Const(a / n),
+        Count::Mul(a, b) if matches!(*b, Count::Const(c) if c % n == 0) => mul(*a, div(*b, n)),
         a => Count::Div(Box::new(a), n),
     }
 }

@@ -10,6 +10,7 @@ pub mod compile;
 mod cost;
 pub mod deps;
 pub mod error;
+pub mod figures;
 pub mod fuse;
 pub mod hlsl;
 pub mod interp;

@@ -5,6 +5,7 @@
 
 use crate::loops::LoopIr;
 use std::collections::BTreeMap;
+use std::fmt;
 use tilewright_dsl::schedule::Storage;
 
 /// A u32 that is known when the run-time parameters are.
@@ -41,6 +42,34 @@ impl Count {
             Count::Sub(a, b) => a.eval(params)?.saturating_sub(b.eval(params)?),
             Count::Min(a, b) => a.eval(params)?.min(b.eval(params)?),
         })
+    }
+}
+
+/// Arithmetic on numbers that are never negative: `/` rounds down, `ceil(a / n)` up, `a - b` is at least 0.
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let inner = |count: &Count, least: u8| {
+            if precedence(count) < least { format!("({count})") } else { count.to_string() }
+        };
+        match self {
+            Count::Const(n) => write!(f, "{n}"),
+            Count::Param(name) => f.write_str(name),
+            Count::Add(a, b) => write!(f, "{} + {}", inner(a, 1), inner(b, 2)),
+            Count::Sub(a, b) => write!(f, "{} - {}", inner(a, 1), inner(b, 2)),
+            Count::Mul(a, b) => write!(f, "{} * {}", inner(a, 2), inner(b, 3)),
+            Count::Div(a, n) => write!(f, "{} / {n}", inner(a, 2)),
+            Count::DivCeil(a, n) => write!(f, "ceil({} / {n})", inner(a, 2)),
+            Count::Min(a, b) => write!(f, "min({a}, {b})"),
+        }
+    }
+}
+
+/// 1 for sums, 2 for products, 3 for what needs no parentheses.
+fn precedence(count: &Count) -> u8 {
+    match count {
+        Count::Add(..) | Count::Sub(..) => 1,
+        Count::Mul(..) | Count::Div(..) => 2,
+        Count::Const(_) | Count::Param(_) | Count::DivCeil(..) | Count::Min(..) => 3,
     }
 }
 
@@ -102,4 +131,28 @@ pub struct Program {
     pub tensors: Vec<TensorLayout>,
     /// Shaders, to be dispatched in this order.
     pub shaders: Vec<Shader>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_have_the_parentheses_that_they_need() {
+        let n = |n: u32| Box::new(Count::Const(n));
+        let t = || Box::new(Count::Param("T".into()));
+        let sum = || Box::new(Count::Add(t(), n(1)));
+        for (count, text) in [
+            (Count::Mul(sum(), n(2)), "(T + 1) * 2"),
+            (Count::Add(Box::new(Count::Mul(t(), n(2))), n(1)), "T * 2 + 1"),
+            (Count::Sub(t(), sum()), "T - (T + 1)"),
+            (Count::Sub(sum(), t()), "T + 1 - T"),
+            (Count::Mul(n(2), Box::new(Count::Div(t(), 3))), "2 * (T / 3)"),
+            (Count::Div(Box::new(Count::Mul(t(), n(2))), 3), "T * 2 / 3"),
+            (Count::DivCeil(sum(), 4), "ceil((T + 1) / 4)"),
+            (Count::Min(sum(), n(9)), "min(T + 1, 9)"),
+        ] {
+            assert_eq!(count.to_string(), text);
+        }
+    }
 }

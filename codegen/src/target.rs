@@ -54,4 +54,13 @@ impl Target {
     pub fn webgpu_subgroups() -> Self {
         Target { name: "webgpu-subgroups".into(), subgroups: Some(Subgroups { min: 4, max: 128 }), ..Target::webgpu() }
     }
+    /// The same with what Direct3D 12 asks of every device: 1,024 invocations and 32 KiB of workgroup memory.
+    pub fn wide() -> Self {
+        Target {
+            name: "wide".into(),
+            max_invocations: 1024,
+            max_workgroup_bytes: 32 << 10,
+            ..Target::webgpu_subgroups()
+        }
+    }
 }

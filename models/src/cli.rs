@@ -1,4 +1,4 @@
-//! The command line: `generate`, `logits`, `bench`, `synth`, `shaders`, `doctor`.
+//! The command line: `generate`, `logits`, `bench`, `synth`, `shaders`, `diff`, `explain`, `doctor`.
 //!
 //! From arguments and a model folder it makes text on stdout and everything else on stderr, so that stdout can be piped. The rule:
 //! exit code 0 on success, 2 where the command line is wrong, in itself or for this model or machine, 1 where anything else is, 130
@@ -8,8 +8,11 @@
 
 mod args;
 mod bench;
+mod diff;
 mod doctor;
 mod error;
+mod explain;
+mod export;
 mod generate;
 mod interrupt;
 mod logits;
@@ -35,6 +38,8 @@ pub fn main() -> ExitCode {
         Command::Bench(args) => bench::run(args),
         Command::Synth(args) => synth::run(args),
         Command::Shaders(args) => shaders::run(args),
+        Command::Diff(args) => diff::run(args),
+        Command::Explain(args) => explain::run(args),
         Command::Doctor(args) => doctor::run(args),
     };
     match done {

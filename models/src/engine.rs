@@ -26,8 +26,7 @@ use crate::rope::RopeTables;
 use crate::upload;
 pub use conflict::{StorageConflict, Use};
 use machine::Machine;
-pub use plan::PlanReport;
-use plan::{Plan, Stage};
+pub use plan::{Plan, PlanReport, Stage};
 pub use probe::Probed;
 
 /// Positions of rotary tables that are made at once.

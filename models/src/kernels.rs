@@ -107,15 +107,18 @@ pub fn all() -> Vec<Entry> {
 
 /// Extents of a decode step of Qwen2.5-0.5B: heads where the kernel has heads, rows elsewhere.
 fn typical(kernel: &Kernel) -> Shape {
-    let heads = kernel.extents.iter().any(|e| e == "H" || e == "G");
+    let heads = kernel.extents.iter().any(|e| matches!(e.rsplit('.').next(), Some("H" | "G")));
     let extent = |name: &str| match name {
-        "T" => 1,
+        "T" | "C" | "q.C" => 1,
         "V" => 151_936,
-        "H" => 14,
-        "G" => 2,
+        "H" | "q.H" => 14,
+        "G" | "k.H" | "v.G" => 2,
+        "S" => 18,
+        "R" if heads => 1152,
         "D" if heads => 64,
-        "F" => 32,
-        "P" => 4096,
+        "D" if kernel.name == "norm_gated" => 4864,
+        "K" if kernel.name == "linear_residual" => 4864,
+        "P" | "k.C" => 4096,
         _ => 896,
     };
     kernel.extents.iter().fold(Shape::new(), |shape, name| shape.fixed(name, extent(name)))

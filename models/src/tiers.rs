@@ -247,7 +247,7 @@ static TIERS: LazyLock<Vec<Tier>> = LazyLock::new(|| {
     let wide = Tier {
         number: 10,
         name: "wide",
-        change: "attention and argmax by workgroups of 1,024 invocations, projections by 256, where the device has them",
+        change: "attention by workgroups of 512 invocations, argmax of 1,024, projections of 256, where the device has them",
         hypothesis: "one workgroup a head or a row leaves most of the device idle: more invocations hide its latency",
         risk: "partial results take workgroup memory, and more of them meet in the fold",
         ..ahead.clone().with(vec![

@@ -8,6 +8,8 @@
 mod at_hand;
 mod bench;
 mod devices;
+mod diff;
+mod explain;
 mod files;
 mod generate;
 mod hlsl;

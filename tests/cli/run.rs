@@ -49,6 +49,13 @@ impl Ran {
         serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e} in: {text}"))
     }
 
+    /// Asserts that the command line's own parser refuses, whose words are not ours.
+    #[track_caller]
+    pub fn fails_with(self, code: i32) {
+        assert_eq!(self.code, Some(code), "stdout: {}\nstderr: {}", self.stdout, self.stderr);
+        assert!(self.stdout.is_empty() && self.stderr.starts_with("error: "), "{}", self.stderr);
+    }
+
     /// Asserts one error on stderr that has all of these parts, nothing on stdout, and this exit code.
     #[track_caller]
     pub fn fails(self, code: i32, parts: &[&str]) {

@@ -45,9 +45,29 @@ pub fn family(kernel: &str) -> Family {
         "norm_linear" => {
             family(&[("T", 3), ("R", 21), ("K", 40)], &["T"], &["T", "R", "K"], &[("norm.eps", EPS)], nothing)
         }
-        "norm_linear_bias" => {
-            family(&[("T", 3), ("R", 21), ("K", 40)], &["T"], &["T", "R", "K"], &[("norm.eps", EPS)], nothing)
-        }
+        "qkv" => family(
+            &[
+                ("T", 3),
+                ("D", 16),
+                ("P", 80),
+                ("q.C", 70),
+                ("q.H", 3),
+                ("k.C", 80),
+                ("k.H", 1),
+                ("v.G", 1),
+                ("R", 80),
+                ("K", 40),
+            ],
+            &["T"],
+            &["T", "q.H", "k.H", "D", "K"],
+            &[("pos", 5), ("q.from", 0), ("q.at", 0), ("k.from", 3), ("k.at", 5), ("v.from", 4), ("in.norm.eps", EPS)],
+            |e| {
+                let (queries, groups, columns) = (e["q.H"], e["k.H"], e["D"].next_multiple_of(2));
+                set(e, "D", columns);
+                set(e, "v.G", groups);
+                set(e, "R", queries.max(4 + groups) * columns);
+            },
+        ),
         "norm_gated" => {
             family(&[("T", 3), ("D", 21), ("K", 40)], &["T"], &["T", "D", "K"], &[("norm.eps", EPS)], nothing)
         }
@@ -61,13 +81,13 @@ pub fn family(kernel: &str) -> Family {
         "residual" => family(&[("T", 3), ("D", 40)], &["T"], &["T", "D"], none, nothing),
         "argmax" => family(&[("T", 3), ("V", 40)], &["T"], &["T", "V"], &[("limit", 1000)], nothing),
         "rope" => family(
-            &[("T", 3), ("H", 3), ("F", 8), ("P", 80), ("D", 16), ("S", 5), ("C", 90)],
+            &[("T", 3), ("H", 3), ("P", 80), ("D", 16), ("S", 5), ("C", 90)],
             &["T"],
-            &["T", "H", "F"],
+            &["T", "H", "D"],
             &[("pos", 5), ("from", 1), ("at", 2)],
             |e| {
-                let (half, heads) = (e["F"], e["H"]);
-                set(e, "D", 2 * half);
+                let (columns, heads) = (e["D"].next_multiple_of(2), e["H"]);
+                set(e, "D", columns);
                 set(e, "S", heads + 2);
             },
         ),
@@ -82,24 +102,13 @@ pub fn family(kernel: &str) -> Family {
             },
         ),
         "rope_append" => family(
-            &[
-                ("T", 3),
-                ("S", 5),
-                ("D", 16),
-                ("F", 8),
-                ("P", 80),
-                ("q.C", 70),
-                ("q.H", 3),
-                ("k.C", 80),
-                ("k.H", 1),
-                ("v.G", 1),
-            ],
+            &[("T", 3), ("S", 5), ("D", 16), ("P", 80), ("q.C", 70), ("q.H", 3), ("k.C", 80), ("k.H", 1), ("v.G", 1)],
             &["T"],
-            &["T", "q.H", "k.H", "F"],
+            &["T", "q.H", "k.H", "D"],
             &[("pos", 5), ("q.from", 0), ("q.at", 0), ("k.from", 2), ("k.at", 5), ("v.from", 3)],
             |e| {
-                let (half, queries, groups) = (e["F"], e["q.H"], e["k.H"]);
-                set(e, "D", 2 * half);
+                let (queries, groups, columns) = (e["q.H"], e["k.H"], e["D"].next_multiple_of(2));
+                set(e, "D", columns);
                 set(e, "v.G", groups);
                 set(e, "S", queries.max(3 + groups));
             },

@@ -182,7 +182,7 @@ fn check(kernel: &Kernel, schedule: &Schedule, gates: &mut Gates) -> Row {
             let inputs = &gates::inputs(kernel, case, seed as u32);
             let run = Run { kernel, schedule, case, inputs, want: gates::reference(kernel, case, inputs) };
             row.cases += 1;
-            let any = Target { subgroups: Some(Subgroups { min: 1, max: 128 }), ..Target::webgpu() };
+            let any = Target { subgroups: Some(Subgroups { min: 1, max: 128 }), ..Target::wide() };
             match compile(kernel, schedule, &shape(kernel, case), &any) {
                 Err(error) => {
                     *row.refused.entry(reason(&error)).or_default() += 1;

@@ -9,6 +9,9 @@ mod gates;
 #[path = "../../codegen/tests/mutate/mod.rs"]
 mod mutate;
 
+mod arrangement;
+mod cost;
+mod kept;
 mod mutants;
 mod random;
 mod shapes;

@@ -1,77 +1,91 @@
-//! Each program's WGSL, HLSL and loop IR equal `snapshots/KERNEL/SCHEDULE.*.snap`, and no file is left over.
+//! Each program's texts equal `snapshots/KERNEL/SCHEDULE.*`, each tier's plan equals `snapshots/plans/MODEL-TIER`, some
+//! explanations equal `snapshots/explain/`, and no file is left over.
 
+use crate::kept::Kept;
 use crate::shapes::programs;
-use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
-use tilewright_codegen::hlsl::print;
-use tilewright_codegen::program::{Count, Program};
-use tilewright_codegen::text::dump;
+use tilewright_codegen::target::Target;
+use tilewright_models::config::Config;
+use tilewright_models::engine::{Engine, EngineOptions, TierChoice};
+use tilewright_models::review::Language;
+use tilewright_models::review::explain::explain;
+use tilewright_models::{review, tiers};
 
-/// A count as a reader would write it.
-fn text(count: &Count) -> String {
-    let pair = |a: &Count, op: &str, b: &Count| format!("({} {op} {})", text(a), text(b));
-    match count {
-        Count::Const(n) => n.to_string(),
-        Count::Param(name) => name.clone(),
-        Count::Add(a, b) => pair(a, "+", b),
-        Count::Sub(a, b) => pair(a, "-", b),
-        Count::Mul(a, b) => pair(a, "*", b),
-        Count::Div(a, n) => format!("({} / {n})", text(a)),
-        Count::DivCeil(a, n) => format!("ceil({} / {n})", text(a)),
-        Count::Min(a, b) => format!("min({}, {})", text(a), text(b)),
-    }
-}
+/// Folders of `snapshots/` that are no kernels.
+const OTHERS: [&str; 3] = ["errors", "plans", "explain"];
 
-fn loops(program: &Program) -> String {
-    let shaders = program.shaders.iter().map(|s| {
-        let [x, y] = &s.dispatch;
-        let rounds = s.iterations.as_ref().map_or("unknown".into(), text);
-        format!("# dispatch {} x {}; rounds of loops at most {rounds}\n{}", text(x), text(y), dump(&s.loops))
-    });
-    shaders.collect::<Vec<_>>().join("\n")
-}
-
-fn hlsl(program: &Program) -> String {
-    program.shaders.iter().map(|s| print(&s.loops)).collect::<Vec<_>>().join("\n")
-}
-
-fn wgsl(program: &Program) -> String {
-    program.shaders.iter().map(|s| s.wgsl.as_str()).collect::<Vec<_>>().join("\n")
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
 #[test]
 fn shaders_are_as_reviewed() {
-    let mut files = BTreeSet::new();
+    let mut kept = Kept::new(&root().join("snapshots"));
     for program in programs() {
-        let mut settings = insta::Settings::clone_current();
-        settings.set_snapshot_path(format!("../../snapshots/{}", program.kernel));
-        settings.set_prepend_module_to_snapshot(false);
-        settings.set_omit_expression(true);
-        for (kind, text) in [("wgsl", wgsl(&program)), ("hlsl", hlsl(&program)), ("loops", loops(&program))] {
-            let name = format!("{}.{kind}", program.schedule);
-            settings.bind(|| insta::assert_snapshot!(name.clone(), text));
-            assert!(files.insert(PathBuf::from(&program.kernel).join(format!("{name}.snap"))), "{name} comes twice");
+        for file in review::files(&program) {
+            kept.keep(&format!("{}/{}", program.kernel, file.name), &file.text);
         }
     }
-    for file in shader_snapshots() {
-        assert!(files.contains(&file), "snapshots/{} belongs to no schedule: delete it", file.display());
-    }
+    kept.finish(|folder| !OTHERS.contains(&folder));
 }
 
-/// Every file of `snapshots/*/` that shows a shader, pending ones included.
-fn shader_snapshots() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("snapshots");
-    let entries = |folder: &Path| fs::read_dir(folder).expect("the snapshots can be read").flatten();
-    let mut found = Vec::new();
-    for folder in entries(&root).filter(|e| e.path().is_dir()) {
-        for file in entries(&folder.path()) {
-            let name = file.file_name();
-            let shown = name.to_string_lossy();
-            if shown.contains(".wgsl.snap") || shown.contains(".hlsl.snap") || shown.contains(".loops.snap") {
-                found.push(Path::new(&folder.file_name()).join(&name));
-            }
+#[test]
+fn plans_are_as_reviewed() {
+    let mut kept = Kept::new(&root().join("snapshots"));
+    for (model, folder) in
+        [("tiny", "models/assets/tiny"), ("qwen2.5-0.5b", "models/tests/goldens/shapes/qwen2.5-0.5b")]
+    {
+        let config = Config::open(&root().join(folder)).expect("the model's configuration can be read");
+        for tier in tiers::all() {
+            kept.keep(&format!("plans/{model}-{}", tier.number), &plan(model, &config, tier));
         }
     }
-    found
+    kept.finish(|folder| folder == "plans");
+}
+
+#[test]
+fn explanations_are_as_reviewed() {
+    let mut kept = Kept::new(&root().join("snapshots"));
+    for (kernel, schedule) in [("linear", "coalesced"), ("attention", "grouped"), ("norm_linear", "row")] {
+        let found = review::subjects().into_iter().find(|s| s.kernel.name == kernel && s.schedule.name == schedule);
+        let s = found.expect("the schedule is reviewed");
+        let text = explain(&s.kernel, &s.schedule, &s.shape, &review::target(), Language::Hlsl);
+        kept.keep(&format!("explain/{kernel}-{schedule}"), &text.unwrap_or_else(|e| panic!("{e}")));
+    }
+    kept.finish(|folder| folder == "explain");
+}
+
+fn plan(model: &str, config: &Config, tier: &tiers::Tier) -> String {
+    let target = Target::webgpu();
+    let options = EngineOptions {
+        tier: TierChoice::Number(tier.number),
+        plain_argmax: true,
+        context: Some(2048.min(config.context() as u32)),
+        ..EngineOptions::default()
+    };
+    let report = Engine::plan(config, &target, &options).unwrap_or_else(|e| panic!("{e}"));
+    let context = options.context.unwrap_or_default();
+    let mut text = format!("model {model}, tier {} ({}), target {}", tier.number, tier.name, target.name);
+    text += &format!(", context {context}\nchange: {}\n", tier.change);
+    for line in tiers::changed_lines(tier) {
+        text += &format!("    {line}\n");
+    }
+    text + &format!("\nmemory\n{}\n\n{}", report.memory, report.ops)
+}
+
+/// Names of files are part of what is reviewed: a schedule's own where it has one shader.
+#[test]
+fn a_file_a_shader_and_language() {
+    let names = |schedule: &str| -> Vec<String> {
+        let found = review::subjects().into_iter().find(|s| s.kernel.name == "linear" && s.schedule.name == schedule);
+        let program = found.expect("the schedule is reviewed").compile().expect("it compiles");
+        let files = review::files(&program);
+        files
+            .into_iter()
+            .map(|f| f.name)
+            .filter(|name| Path::new(name).extension().is_some_and(|e| e == "wgsl"))
+            .collect()
+    };
+    assert_eq!(names("coalesced"), ["coalesced.wgsl"]);
+    assert_eq!(names("row_f16_head"), ["row_f16_head.0.wgsl", "row_f16_head.1.wgsl", "row_f16_head.2.wgsl"]);
 }

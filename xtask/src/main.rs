@@ -3,6 +3,7 @@
 //! Each command does its own set-up on a fresh Debian or Ubuntu and says what to do elsewhere. Every step is printed as the
 //! command line that it is, so that it can be repeated by hand. This package has no dependencies, so that it starts at once.
 
+mod browser;
 mod driver;
 mod dxc;
 
@@ -46,6 +47,7 @@ fn demo(args: &[String]) -> Result<(), String> {
 
 fn test(args: &[String]) -> Result<(), String> {
     driver::ensure();
+    browser::ensure();
     run(&mut cargo(&["fmt", "--all", "--check"]))?;
     run(&mut cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
     if has_nextest() {

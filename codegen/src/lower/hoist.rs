@@ -47,6 +47,8 @@ impl Lower<'_> {
         let entered = self.entered();
         let kernel = self.nest.kernel;
         let is_let = kernel.lets.iter().any(|l| l.value == id) && !matches!(kernel.expr(id), Expr::Load(..));
+        // Elements that are changed in place are read behind the store's mask.
+        let is_let = is_let && !self.reads_in_place(id);
         let due = self.nest.deps.free(id).within(entered) && self.moved(id).is_none_or(|a| entered.has(a));
         if due && (is_let || matches!(kernel.expr(id), Expr::Reduce(_))) && !found.contains(&id) {
             found.push(id);

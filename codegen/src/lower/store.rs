@@ -4,7 +4,7 @@ use super::build::{and, bin, div, lt, rem, u};
 use super::hoist::roots;
 use super::{Env, Lower};
 use crate::apply::tensors_guard;
-use crate::deps::AxisSet;
+use crate::deps::{AxisSet, operands};
 use crate::error::ScheduleError;
 use crate::loops::{Expr, Stmt as Out};
 use tilewright_dsl::ir::{self, AxisId, Binary, Stmt};
@@ -69,19 +69,36 @@ impl Lower<'_> {
         if guard.is_some() {
             self.open();
         }
+        // What another invocation writes must not be read where the store is masked: a clamped index is another's element.
+        let in_place = roots(stores).iter().any(|id| self.reads_in_place(*id));
         let mut writes = Vec::new();
         for env in envs {
+            let mut mask = None;
+            for axis in self.chain.clone() {
+                mask = self.inside(axis, env, mask);
+            }
+            mask = self.in_part(env, mask)?;
+            let alone = mask.clone().filter(|_| in_place);
+            if alone.is_some() {
+                self.open();
+            }
+            let mut own = Vec::new();
             for store in stores {
                 let Stmt::Store(tensor, indices, value) = store else { continue };
                 let value = self.value(*value, env)?;
                 let at = self.flat(*tensor, indices, env)?;
-                let mut mask = None;
-                for axis in self.chain.clone() {
-                    mask = self.inside(axis, env, mask);
-                }
-                mask = self.in_part(env, mask)?;
-                writes.push((mask, Out::Store(self.buffer(*tensor), at, value)));
+                own.push((mask.clone(), Out::Store(self.buffer(*tensor), at, value)));
             }
+            let Some(alone) = alone else {
+                writes.append(&mut own);
+                continue;
+            };
+            if own.len() > 1 {
+                self.name_values(&mut own);
+            }
+            own.into_iter().for_each(|(_, write)| self.emit(write));
+            let body = self.close();
+            writes.push((None, Out::If(alone, body, vec![])));
         }
         if writes.len() > 1 {
             self.name_values(&mut writes);
@@ -103,6 +120,14 @@ impl Lower<'_> {
             self.emit(Out::If(guard, inner, vec![]));
         }
         Ok(())
+    }
+
+    /// Whether a value is made of elements that the kernel changes in place.
+    pub fn reads_in_place(&self, id: ir::ExprId) -> bool {
+        let kernel = self.nest.kernel;
+        let expr = kernel.expr(id);
+        matches!(expr, ir::Expr::Load(t, _) if kernel.tensor(*t).role == ir::Role::InOut)
+            || operands(kernel, expr).into_iter().any(|o| self.reads_in_place(o))
     }
 
     /// With several writes, what one of them reads may be what another one writes: values get names before the first write.

@@ -7,7 +7,7 @@ pub mod wrong;
 
 pub use kernels::{Softmax, embedding, linear, rmsnorm, softmax};
 
-use tilewright_codegen::fuse::{FuseError, fuse};
+use tilewright_codegen::fuse::{FuseError, beside, fuse, merge, share};
 use tilewright_codegen::shape::Shape;
 use tilewright_codegen::target::Target;
 use tilewright_dsl::ir::Kernel;
@@ -43,6 +43,34 @@ fn two_loops(x: Tensor<N>, y: Out<N>, z: Out<N>) {
     }
     for b in 0..N {
         z[b] = x[b] * 2.0;
+    }
+}
+
+/// Two loops, one of which changes a tensor in place.
+#[kernel]
+fn in_place(x: InOut<N>, y: Tensor<N>, z: Out<N>) {
+    for a in 0..N {
+        x[a] = x[a] + y[a];
+    }
+    for b in 0..N {
+        z[b] = y[b] * 2.0;
+    }
+}
+
+/// Two sums over different ranges.
+#[kernel]
+fn two_ranges(x: Tensor<N>, z: Tensor<M>, y: Out<T>) {
+    for t in 0..T {
+        y[t] = sum(0..N, |a| x[a]) * sum(0..M, |b| z[b]);
+    }
+}
+
+/// A sum that needs another.
+#[kernel]
+fn variance(x: Tensor<T, N>, y: Out<T>) {
+    for t in 0..T {
+        let mean = sum(0..N, |a| x[t][a]) / N as f32;
+        y[t] = sum(0..N, |b| (x[t][b] - mean) * (x[t][b] - mean));
     }
 }
 
@@ -220,7 +248,7 @@ fn sizes() -> Vec<Case> {
         on_attention("t: grid; j: lanes(8), serial;"),
         on_linear("t: grid; k: grid, serial(256);"),
         on_linear("t: grid; k: serial, vector(3);").detail("vector"),
-        Case::new(two_loops(), "schedule both for two_loops { a: grid; }", small()).detail("store"),
+        Case::new(in_place(), "schedule both for in_place { a: grid; }", small()).detail("store"),
         on_attention("softmax.c: grid;").detail("array"),
         on_linear("t: grid; r: lanes(64), grid;"),
         on_linear("t: grid; k: serial, vector(4), lanes(32);").detail("vector"),
@@ -311,5 +339,14 @@ pub fn fusions() -> Vec<(&'static str, FuseError)> {
         ("in-place", refused(linear(), "x", bias())),
         ("", refused(rmsnorm(), "w", linear())),
         ("", refused(linear(), "x", linear())),
+        ("axis", merge(&linear(), &["r"], "k").expect_err("`r` is no sum's axis")),
+        ("range", merge(&two_ranges(), &["a", "b"], "k").expect_err("the ranges differ")),
+        ("needs", merge(&variance(), &["a", "b"], "k").expect_err("one sum needs the other")),
+        ("outermost", beside("both", &[("a", &linear()), ("b", &linear())], &["x"]).expect_err("t is not shared")),
+        (
+            "written",
+            beside("both", &[("a", &linear()), ("b", &linear())], &["t", "T", "R", "y"]).expect_err("y is shared"),
+        ),
+        ("input", share(&linear(), &["x", "z"], "x").expect_err("there is no z")),
     ]
 }

@@ -4,6 +4,7 @@
 //! anything is opened. Absent: defaults that a model's own files set.
 
 mod read;
+mod review;
 mod values;
 
 use std::ffi::OsString;
@@ -15,6 +16,7 @@ use tilewright_runtime::{AdapterChoice, TargetSpec};
 use crate::checkpoint::Dtype;
 use crate::engine::{Backend, TierChoice};
 use crate::synth::PRESETS;
+pub use review::{DiffArgs, ExplainArgs, ExportArgs};
 pub use values::{Ids, ShapeArg, TierList};
 use values::{adapter, count, ids, number, seed, several, shape, size, target, tier, tier_list};
 
@@ -28,6 +30,8 @@ Examples:
     tilewright bench --tiers 0..6
   Read the shader that a schedule gives:
     tilewright shaders show linear --schedule coalesced
+  See what one schedule changes against another:
+    tilewright diff linear coalesced subgroup
   See which GPU is used, and what it can do:
     tilewright doctor
 
@@ -58,6 +62,10 @@ pub enum Command {
     /// List kernels with their schedules, or show the shader of one
     #[command(subcommand)]
     Shaders(ShadersCommand),
+    /// Compare schedules, tiers or revisions: their lines, their cost, their shaders
+    Diff(DiffArgs),
+    /// Show the way from a kernel to its shader: nest, loop IR, what each directive does, why others are refused
+    Explain(ExplainArgs),
     /// Say which adapters there are, what they can do, and whether a model fits
     Doctor(DoctorArgs),
 }
@@ -352,6 +360,8 @@ pub enum ShadersCommand {
         16 KiB of\nworkgroup memory, 128 MiB a binding, 8 storage buffers) with subgroups of 4 to 128.\n\nExamples:\n  tilewright shaders show linear\n  tilewright shaders show linear --schedule \
         coalesced --shape r=4864,k=896 --target loops\n  tilewright shaders show linear --schedules mine.txt --schedule mine")]
     Show(ShowArgs),
+    /// Write every shader of a model's plan into a folder, with a manifest that lets another host run them
+    Export(ExportArgs),
 }
 
 /// `shaders show`.

@@ -13,6 +13,7 @@ use tilewright_runtime::RuntimeError;
 
 use super::output;
 use crate::error::ModelError;
+use crate::review::revision::RevisionError;
 
 /// Why a command did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -89,6 +90,14 @@ pub enum CliError {
         path: PathBuf,
     },
 
+    /// Reviewed texts of a revision that cannot be had.
+    #[error("--against: {0}")]
+    Revision(#[from] RevisionError),
+
+    /// A page that the template does not make.
+    #[error("--html: the page cannot be made\n  = help: this is a defect; please report it")]
+    Page(#[from] minijinja::Error),
+
     /// A schedule file that is wrong.
     #[error("{}", schedules(.0))]
     Schedules(#[from] SyntaxErrors),
@@ -131,6 +140,18 @@ pub enum CliError {
         flag: &'static str,
         /// The file.
         path: PathBuf,
+    },
+
+    /// A folder with something else in it.
+    #[error(
+        "{path} is not empty and no export of this program: it holds `{found}`\n  = help: choose a new folder, or pass --force to \
+         write into it; files of other names stay"
+    )]
+    Foreign {
+        /// The folder.
+        path: PathBuf,
+        /// Something in it.
+        found: String,
     },
 
     /// Tiers that do not agree.

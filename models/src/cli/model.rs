@@ -20,6 +20,7 @@ use crate::checkpoint::Checkpoint;
 use crate::config::Config;
 use crate::engine::{Engine, EngineOptions, Progress as Step, TierChoice};
 use crate::error::ModelError;
+use crate::files::BUNDLED;
 
 /// A model folder whose configuration has been read.
 pub struct Folder {
@@ -38,6 +39,14 @@ impl Folder {
         };
         let config = Config::open(&dir)?;
         Ok(Folder { dir, config })
+    }
+
+    /// The model's name: its folder's.
+    pub fn name(&self) -> String {
+        match self.dir.file_name() {
+            Some(name) if self.dir != Path::new(BUNDLED) => name.to_string_lossy().into_owned(),
+            _ => "the bundled model".into(),
+        }
     }
 
     /// The configuration's path, for messages.

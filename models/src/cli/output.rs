@@ -40,8 +40,17 @@ pub fn labelled(label: &str, colour: &str, text: &str) {
 }
 
 fn colours() -> bool {
+    coloured(&io::stderr())
+}
+
+/// Whether colours are welcome on stdout.
+pub fn stdout_colours() -> bool {
+    coloured(&io::stdout())
+}
+
+fn coloured(stream: &impl IsTerminal) -> bool {
     let set = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty());
-    io::stderr().is_terminal() && set("NO_COLOR").is_none() && set("TERM").is_none_or(|t| t != "dumb")
+    stream.is_terminal() && set("NO_COLOR").is_none() && set("TERM").is_none_or(|t| t != "dumb")
 }
 
 /// A file to be written must have a folder and, without `force`, be a new one, before minutes are spent on its contents. What is

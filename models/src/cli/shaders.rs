@@ -3,8 +3,9 @@
 //! From a kernel's name, a schedule's and a shape it makes the text that a driver, a browser or a reviewer reads. The rule: the target is
 //! the least WebGPU device with subgroups of any size, so that what is shown depends on no machine. Absent: an adapter.
 
+use std::path::Path;
+
 use tilewright_codegen::shape::{Extent, Shape};
-use tilewright_codegen::target::Target;
 use tilewright_codegen::wgsl::{self, Dialect};
 use tilewright_codegen::{compile, hlsl, text};
 use tilewright_dsl::ir::{Axis, AxisKind, Expr, ExprId, Kernel};
@@ -13,8 +14,9 @@ use tilewright_dsl::schedule::Schedule;
 use super::args::{ShadersCommand, ShapeArg, ShowArgs, TextArg};
 use super::error::CliError;
 use super::names::suggest;
-use super::{model, output};
+use super::{export, model, output};
 use crate::kernels::{self, Entry};
+use crate::review;
 
 /// Runs the command.
 pub fn run(args: &ShadersCommand) -> Result<(), CliError> {
@@ -22,6 +24,7 @@ pub fn run(args: &ShadersCommand) -> Result<(), CliError> {
         ShadersCommand::List { kernel: None } => list(),
         ShadersCommand::List { kernel: Some(name) } => list_one(name),
         ShadersCommand::Show(args) => show(args),
+        ShadersCommand::Export(args) => export::run(args),
     }
 }
 
@@ -74,10 +77,23 @@ fn list_one(name: &str) -> Result<(), CliError> {
 }
 
 /// The kernel of that name.
-fn entry(name: &str) -> Result<Entry, CliError> {
+pub fn entry(name: &str) -> Result<Entry, CliError> {
     kernels::named(name).ok_or_else(|| {
         let names: Vec<String> = kernels::all().into_iter().map(|e| e.kernel.name).collect();
         CliError::usage(format!("there is no kernel `{name}`"), suggest(name, &names))
+    })
+}
+
+/// The schedule of that name: one of a file, else one of the kernel's, `empty` included.
+pub fn schedule(entry: &Entry, file: Option<&Path>, name: &str) -> Result<Schedule, CliError> {
+    let kernel = &entry.kernel.name;
+    let mut schedules = with_empty(&entry.kernel, entry.schedules.clone());
+    // A file's schedule goes before one of the same name.
+    schedules.splice(0..0, model::schedules(file)?.into_iter().filter(|s| s.kernel == *kernel));
+    let names: Vec<String> = schedules.iter().map(|s| s.name.clone()).collect();
+    schedules.into_iter().find(|s| s.name == name).ok_or_else(|| {
+        let message = format!("kernel `{kernel}` has no schedule `{name}`");
+        CliError::usage(message, suggest(name, &names))
     })
 }
 
@@ -88,19 +104,10 @@ fn with_empty(kernel: &Kernel, schedules: Vec<Schedule>) -> Vec<Schedule> {
 }
 
 fn show(args: &ShowArgs) -> Result<(), CliError> {
-    let Entry { kernel, schedules, shape: typical } = entry(&args.kernel)?;
-    let mut schedules = with_empty(&kernel, schedules);
-    // A file's schedule goes before one of the same name.
-    schedules
-        .splice(0..0, model::schedules(args.schedules.as_deref())?.into_iter().filter(|s| s.kernel == kernel.name));
-    let names: Vec<String> = schedules.iter().map(|s| s.name.clone()).collect();
-    let schedule = schedules.iter().find(|s| s.name == args.schedule).ok_or_else(|| {
-        let message = format!("kernel `{}` has no schedule `{}`", kernel.name, args.schedule);
-        CliError::usage(message, suggest(&args.schedule, &names))
-    })?;
-
-    let shape = shape(&args.shape, &kernel, typical)?;
-    let program = compile(&kernel, schedule, &shape, &Target::webgpu_subgroups())?;
+    let entry = entry(&args.kernel)?;
+    let schedule = schedule(&entry, args.schedules.as_deref(), &args.schedule)?;
+    let shape = shape(&args.shape, &entry)?;
+    let program = compile(&entry.kernel, &schedule, &shape, &review::target_of(&entry.kernel, &schedule, &shape))?;
     let texts: Vec<String> = program
         .shaders
         .iter()
@@ -115,7 +122,8 @@ fn show(args: &ShowArgs) -> Result<(), CliError> {
 }
 
 /// The kernel's typical extents, with those of `--shape` in their places.
-fn shape(asked: &ShapeArg, kernel: &Kernel, mut shape: Shape) -> Result<Shape, CliError> {
+pub fn shape(asked: &ShapeArg, entry: &Entry) -> Result<Shape, CliError> {
+    let (kernel, mut shape) = (&entry.kernel, entry.shape.clone());
     for (asked, extent) in &asked.0 {
         let name = kernel.extents.iter().find(|name| name.eq_ignore_ascii_case(asked)).ok_or_else(|| {
             let message = format!("--shape names `{asked}`, which is no extent of kernel `{}`", kernel.name);

@@ -5,6 +5,7 @@
 
 use std::fmt::Write;
 
+use tilewright_codegen::program::Program;
 use tilewright_codegen::target::Target;
 use tilewright_runtime::plan::{Counters, counters, memory, text};
 use tilewright_runtime::{BufferDecl, BufferId, Graph, Params, Read, Role};
@@ -160,6 +161,11 @@ impl Plan {
     /// All buffers.
     pub fn buffers(&self) -> &[BufferDecl] {
         &self.graphs[0].buffers
+    }
+
+    /// Every program, as often as an op uses it.
+    pub fn programs(&self) -> impl Iterator<Item = &Program> {
+        self.graphs.iter().flat_map(|graph| &graph.ops).map(|op| &*op.program)
     }
 
     /// The graph of a stage.

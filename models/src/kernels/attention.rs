@@ -107,12 +107,12 @@ schedule! {
 }
 
 schedule! {
-    /// One workgroup of 1,024 a query head: 128 positions at a time, eight invocations of eight columns each.
+    /// One workgroup of 512 a query head: 64 positions at a time, eight invocations of eight columns each.
     pub octets for attention {
-        workgroup 1024;
+        workgroup 512;
         t: grid;
         h: grid;
-        j: serial, lanes(128);
+        j: serial, lanes(64);
         softmax.c: lanes(8), vector(8);
         c: lanes(8), vector(8);
         d: lanes(8), vector(8);
@@ -123,7 +123,7 @@ schedule! {
 schedule! {
     /// The same for heads of up to 128 columns.
     pub octets_wide for attention from octets {
-        j: serial, lanes(64);
+        j: serial, lanes(32);
         softmax.c: lanes(16), vector(8);
         c: lanes(16), vector(8);
         d: lanes(16), vector(8);

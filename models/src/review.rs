@@ -1,0 +1,172 @@
+//! What a reviewer reads: every kernel by every schedule at a stated shape, as text in each language.
+//!
+//! From the list of kernels it makes subjects, and of a subject's program files for `snapshots/KERNEL/`. The rule: whatever is
+//! listed in [`kernels::all`] is here without another line, and two fixed targets serve all, so that a text changes only where the
+//! compiler, a kernel or a schedule does. Absent: adapters, and where the files lie.
+
+mod algorithm;
+pub mod compare;
+pub mod explain;
+pub mod head;
+mod highlight;
+pub mod page;
+pub mod plans;
+pub mod report;
+pub mod revision;
+mod shapes;
+
+use tilewright_codegen::program::{Program, Shader};
+use tilewright_codegen::shape::Shape;
+use tilewright_codegen::target::Target;
+use tilewright_codegen::wgsl::{self, Dialect};
+use tilewright_codegen::{CompileError, compile, hlsl, text};
+use tilewright_dsl::ir::Kernel;
+use tilewright_dsl::schedule::{Schedule, Storage};
+
+use self::compare::Folder;
+use crate::kernels::{self, linear};
+
+/// A kernel, a schedule and a shape.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// The algorithm.
+    pub kernel: Kernel,
+    /// The schedule.
+    pub schedule: Schedule,
+    /// Extents.
+    pub shape: Shape,
+}
+
+impl Subject {
+    /// Its program for the target that [`target_of`] names.
+    ///
+    /// # Errors
+    /// Those of [`compile()`].
+    pub fn compile(&self) -> Result<Program, CompileError> {
+        compile(&self.kernel, &self.schedule, &self.shape, &target_of(&self.kernel, &self.schedule, &self.shape))
+    }
+}
+
+/// A form in which a program is read.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Language {
+    /// WGSL as browsers take it.
+    Wgsl,
+    /// HLSL.
+    Hlsl,
+    /// The loop IR.
+    Loops,
+}
+
+impl Language {
+    /// Every one.
+    pub const ALL: [Language; 3] = [Language::Wgsl, Language::Hlsl, Language::Loops];
+
+    /// The ending of its files.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Language::Wgsl => "wgsl",
+            Language::Hlsl => "hlsl",
+            Language::Loops => "loops",
+        }
+    }
+
+    /// What begins a comment.
+    pub fn comment(self) -> &'static str {
+        match self {
+            Language::Wgsl | Language::Hlsl => "//",
+            Language::Loops => "#",
+        }
+    }
+
+    /// A shader in this language.
+    pub fn print(self, shader: &Shader) -> String {
+        match self {
+            Language::Wgsl => wgsl::print(&shader.loops, Dialect::Web),
+            Language::Hlsl => hlsl::print(&shader.loops),
+            Language::Loops => text::dump(&shader.loops),
+        }
+    }
+}
+
+/// A text of a program and its file's name in the kernel's folder.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct File {
+    /// `coalesced.wgsl`; where a program has several shaders, `row.0.wgsl`, `row.1.wgsl`.
+    pub name: String,
+    /// The language.
+    pub language: Language,
+    /// The text.
+    pub text: String,
+}
+
+/// A program's texts: one file a shader and language, so that each is a shader file for other tools.
+pub fn files(program: &Program) -> Vec<File> {
+    let mut files = Vec::new();
+    for language in Language::ALL {
+        for (i, shader) in program.shaders.iter().enumerate() {
+            let part = if program.shaders.len() == 1 { String::new() } else { format!(".{i}") };
+            let name = format!("{}{part}.{}", program.schedule, language.extension());
+            files.push(File { name, language, text: language.print(shader) });
+        }
+    }
+    files
+}
+
+/// The texts of everything that is reviewed.
+///
+/// # Errors
+/// Those of [`compile()`], which would be a defect of a kernel's own schedules.
+pub fn folder() -> Result<Folder, CompileError> {
+    let mut folder = Folder::new();
+    for subject in subjects() {
+        let program = subject.compile()?;
+        for File { name, language, text } in files(&program) {
+            let stem = name.strip_suffix(language.extension()).unwrap_or(&name).trim_end_matches('.').to_string();
+            folder.entry((program.kernel.clone(), stem)).or_default().insert(language, text);
+        }
+    }
+    Ok(folder)
+}
+
+/// What reviewed plans are made for, and programs where they can be: the least WebGPU device with subgroups of any size.
+pub fn target() -> Target {
+    Target::webgpu_subgroups()
+}
+
+/// What a program is reviewed for: [`target`], or a wide device for a schedule that only that can run.
+pub fn target_of(kernel: &Kernel, schedule: &Schedule, shape: &Shape) -> Target {
+    let runs = |target: &Target| compile(kernel, schedule, shape, target).is_ok();
+    let wide = Target::wide();
+    if !runs(&target()) && runs(&wide) { wide } else { target() }
+}
+
+/// Everything that is reviewed: every kernel by every schedule, and some with packed weights.
+pub fn subjects() -> Vec<Subject> {
+    let mut all = Vec::new();
+    for entry in kernels::all() {
+        let shape = shapes::shape(&entry);
+        for schedule in entry.schedules {
+            all.push(Subject { kernel: entry.kernel.clone(), schedule, shape: shape.clone() });
+        }
+    }
+    let kernel = linear::linear();
+    let of = |schedule: Schedule, shape: Shape| Subject { kernel: kernel.clone(), schedule, shape };
+    let projection = Shape::new().param("T", 64).fixed("R", 896).fixed("K", 896);
+    for schedule in [linear::naive(), linear::coalesced(), linear::tiled()] {
+        all.push(of(stored(&schedule, Storage::F16), projection.clone()));
+    }
+    all.push(of(stored(&linear::row(), Storage::Bf16), projection));
+    // The 0.5B's head: too many rows for one dimension of workgroups and for one binding.
+    let head = Schedule { name: "row_f16_head".into(), ..stored(&linear::row(), Storage::F16) };
+    all.push(of(head, Shape::new().fixed("T", 1).fixed("R", 151_936).fixed("K", 896)));
+    all
+}
+
+/// The schedule with its weights in another storage, under another name.
+fn stored(schedule: &Schedule, storage: Storage) -> Schedule {
+    let mut new = schedule.clone();
+    new.name = format!("{}_{storage}", schedule.name);
+    new.stores.push(("w".into(), storage));
+    new
+}

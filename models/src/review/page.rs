@@ -1,0 +1,171 @@
+//! A comparison as one HTML page that needs nothing else: what a reviewer attaches to a pull request.
+//!
+//! The frame is a template; lines of code are made here, escaped word by word. The rule: no address of another host is on the
+//! page, it can be read without its script, and a block of code scrolls in itself, never the page.
+
+use std::collections::BTreeMap;
+
+use minijinja::{Environment, Value, context};
+
+use super::Language;
+use super::compare::{Comparison, Figure, Line, Pair, State};
+use super::highlight;
+
+const TEMPLATE: &str = include_str!("page.html");
+
+/// The languages that stand side by side.
+fn columns() -> impl Iterator<Item = Language> {
+    Language::ALL.into_iter().filter(|l| *l != Language::Loops)
+}
+
+/// The page.
+///
+/// # Errors
+/// None for the template that is built in.
+pub fn html(comparison: &Comparison) -> Result<String, minijinja::Error> {
+    let mut environment = Environment::new();
+    environment.add_template("page.html", TEMPLATE)?;
+    let compared = !comparison.old.is_empty();
+    let mut groups: Vec<(String, Vec<Value>)> = Vec::new();
+    for (i, pair) in comparison.pairs.iter().enumerate() {
+        if groups.last().is_none_or(|(kernel, _)| *kernel != pair.kernel) {
+            groups.push((pair.kernel.clone(), Vec::new()));
+        }
+        if let Some((_, shaders)) = groups.last_mut() {
+            shaders.push(shader(pair, i, compared));
+        }
+    }
+    let groups: Vec<Value> = groups.into_iter().map(|(kernel, shaders)| context! { kernel, shaders }).collect();
+    let mut states: BTreeMap<&str, usize> = BTreeMap::new();
+    for pair in &comparison.pairs {
+        *states.entry(word(pair.state())).or_default() += 1;
+    }
+    let settings = comparison.settings.iter().any(|line| line.sign != ' ');
+    let page = environment.get_template("page.html")?.render(context! {
+        title => &comparison.title,
+        old => &comparison.old,
+        new => &comparison.new,
+        notes => &comparison.notes,
+        settings => settings.then(|| code(&comparison.settings, true)),
+        plan => table(&comparison.plan),
+        states,
+        compared,
+        groups,
+    })?;
+    Ok(page + "\n")
+}
+
+fn word(state: State) -> &'static str {
+    match state {
+        State::Same => "same",
+        State::Changed => "changed",
+        State::New => "new",
+        State::Gone => "gone",
+    }
+}
+
+fn shader(pair: &Pair, index: usize, compared: bool) -> Value {
+    let has = pair.languages();
+    let columns: Vec<Value> = columns()
+        .filter(|language| has.contains(language))
+        .map(|language| {
+            let lines = pair.lines(language);
+            let changed = compared && lines.iter().any(|line| line.sign != ' ');
+            context! { language => language.extension(), changed, code => code(&lines, changed) }
+        })
+        .collect();
+    context! {
+        id => format!("s{index}"),
+        name => &pair.name,
+        kernel => &pair.kernel,
+        subject => pair.subject(),
+        note => &pair.note,
+        state => if compared { word(pair.state()) } else { "same" },
+        schedule => code(&pair.schedule(), compared),
+        cost => table(&pair.cost()),
+        columns,
+    }
+}
+
+fn table(figures: &[Figure]) -> Vec<Value> {
+    let row = |f: &Figure| context! { name => &f.name, old => &f.old, new => &f.new, changed => f.old != f.new };
+    figures.iter().map(row).collect()
+}
+
+/// Lines as HTML; signs are shown where there is something to compare with.
+fn code(lines: &[Line], signs: bool) -> Value {
+    let some = lines.iter().any(|line| line.near);
+    let mut out = String::new();
+    for group in lines.chunk_by(|a, b| a.near == b.near) {
+        let far = signs && some && !group[0].near;
+        if far {
+            let s = if group.len() == 1 { "" } else { "s" };
+            out += &format!("<span class=gap>{} equal line{s}</span>", group.len());
+        }
+        for line in group {
+            let class = match line.sign {
+                '-' if signs => "l del",
+                '+' if signs => "l add",
+                _ if far => "l far",
+                _ => "l",
+            };
+            let sign = if signs { format!("<i>{}</i>", line.sign) } else { String::new() };
+            out += &format!("<span class=\"{class}\">{sign}{}</span>", highlight::line(&line.text));
+        }
+    }
+    Value::from_safe_string(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::compare::{self, Texts};
+    use super::*;
+
+    fn comparison(old: &str, new: &str) -> Comparison {
+        let texts = |text: &str| Some(Texts::from([(Language::Wgsl, text.to_string())]));
+        Comparison {
+            title: "<b>title</b>".into(),
+            old: "a\"b".into(),
+            new: "c".into(),
+            notes: vec!["<note>".into()],
+            settings: compare::lines("x<y\n", "x>y\n"),
+            plan: compare::figures(&[("<figure>".into(), "1".into())], &[("<figure>".into(), "<2>".into())]),
+            pairs: vec![Pair {
+                kernel: "<k>".into(),
+                name: "n'".into(),
+                note: "&".into(),
+                old: texts(old),
+                new: texts(new),
+            }],
+        }
+    }
+
+    #[test]
+    fn everything_is_escaped() {
+        let page = html(&comparison("a < b;\n", "a <script>alert(1)</script>;\n")).unwrap();
+        for text in ["<b>title", "<script>alert", "<note>", "<k>", "x<y", "<figure>", "<2>"] {
+            assert!(!page.contains(text), "{text} is markup");
+        }
+        for text in ["&lt;b&gt;title", "a &lt;", "&lt;note&gt;", "&lt;k&gt;", "&lt;figure&gt;", "&lt;2&gt;"] {
+            assert!(page.contains(text), "no {text}");
+        }
+    }
+
+    #[test]
+    fn the_page_needs_nothing_else() {
+        let page = html(&comparison("a\n", "b\n")).unwrap();
+        for word in ["http:", "https:", "src=", "url(", "@import", "<link"] {
+            assert!(!page.contains(word), "the page says {word}");
+        }
+    }
+
+    #[test]
+    fn changed_lines_are_marked_and_equal_ones_folded() {
+        let old: String = (0..20).map(|i| format!("line{i};\n")).collect();
+        let page = html(&comparison(&old, &old.replace("line9;", "other;"))).unwrap();
+        assert!(page.contains("<span class=\"l del\"><i>-</i>line9;"), "{page}");
+        assert!(page.contains("<span class=\"l add\"><i>+</i>other;"), "{page}");
+        assert!(page.contains("<span class=gap>6 equal lines</span>"), "{page}");
+        assert!(page.contains("<span class=\"l far\"><i> </i>line0;"), "{page}");
+    }
+}

@@ -1,0 +1,160 @@
+//! One tier of a model against another: settings, what a decode step costs, and every shader that differs.
+//!
+//! Both tiers are planned for the target that all reviewed programs share; nothing runs. The rule: a shader is paired with the one
+//! of the same kernel and extents, and of those that change alike only the first is shown, the others being named with it.
+
+use std::fmt::Write;
+
+use tilewright_codegen::program::Program;
+use tilewright_codegen::target::Target;
+use tilewright_runtime::Submission;
+use tilewright_runtime::plan::Counters;
+
+use super::Language;
+use super::compare::{Comparison, Pair, Texts, figures, lines};
+use super::head::Head;
+use crate::config::Config;
+use crate::engine::{EngineOptions, Plan, PlanReport, TierChoice};
+use crate::error::ModelError;
+use crate::tiers::{self, Tier};
+
+/// Positions that both plans make room for, if the model has as many.
+const CONTEXT: usize = 2048;
+
+/// A shader of a plan.
+struct Shader {
+    kernel: String,
+    subject: String,
+    schedule: String,
+    name: String,
+    texts: Texts,
+}
+
+/// Compares two tiers of a model.
+///
+/// # Errors
+/// A tier that is not possible on the target.
+pub fn tiers(config: &Config, head: &str, model: &str, old: usize, new: usize) -> Result<Comparison, ModelError> {
+    let ((old_report, old_shaders), (new_report, new_shaders)) = (plan(config, head, old)?, plan(config, head, new)?);
+    let (old, new) = (tiers::tier(old), tiers::tier(new));
+    let between: Vec<&Tier> = tiers::all().iter().filter(|t| t.number > old.number && t.number <= new.number).collect();
+    let change = |t: &&Tier| format!("tier {} ({}): {}", t.number, t.name, t.change);
+    Ok(Comparison {
+        title: format!("{model}: tier {} ({}) -> tier {} ({})", old.number, old.name, new.number, new.name),
+        old: format!("tier {}", old.number),
+        new: format!("tier {}", new.number),
+        notes: between.iter().map(change).collect(),
+        settings: lines(&settings(old), &settings(new)),
+        plan: figures(&costs(&old_report), &costs(&new_report)),
+        pairs: pairs(&old_shaders, &new_shaders),
+    })
+}
+
+fn plan(config: &Config, head: &str, number: usize) -> Result<(PlanReport, Vec<Shader>), ModelError> {
+    let options = EngineOptions {
+        tier: TierChoice::Number(number),
+        plain_argmax: true,
+        context: Some(config.context().min(CONTEXT) as u32),
+        ..EngineOptions::default()
+    };
+    let (plan, notes) = Plan::choose(config, head, &Target::wide(), &options, true)?;
+    let mut shaders: Vec<Shader> = Vec::new();
+    for program in plan.programs() {
+        for shader in of_program(program) {
+            if !shaders
+                .iter()
+                .any(|s| s.kernel == shader.kernel && s.subject == shader.subject && s.name == shader.name)
+            {
+                shaders.push(shader);
+            }
+        }
+    }
+    Ok((plan.report(notes)?, shaders))
+}
+
+fn of_program(program: &Program) -> Vec<Shader> {
+    let part = |i: usize| if program.shaders.len() == 1 { String::new() } else { format!(" part {i}") };
+    let shader = |(i, shader): (usize, &tilewright_codegen::program::Shader)| {
+        let texts: Texts = Language::ALL.into_iter().map(|language| (language, language.print(shader))).collect();
+        let head = texts.first_key_value().map(|(language, text)| Head::read(text, *language)).unwrap_or_default();
+        Shader {
+            kernel: program.kernel.clone(),
+            subject: head.subject().to_string() + &part(i),
+            schedule: head.schedule,
+            name: program.schedule.clone() + &part(i),
+            texts,
+        }
+    };
+    program.shaders.iter().enumerate().map(shader).collect()
+}
+
+/// Shaders of equal kernel and extents; a change that comes again at other extents is noted only.
+fn pairs(old: &[Shader], new: &[Shader]) -> Vec<Pair> {
+    let partner =
+        |side: &'_ [Shader], s: &Shader| side.iter().position(|o| o.kernel == s.kernel && o.subject == s.subject);
+    let both = new.iter().map(|n| (partner(old, n).map(|i| &old[i]), Some(n)));
+    let gone = old.iter().filter(|o| partner(new, o).is_none()).map(|o| (Some(o), None));
+    let mut found: Vec<(Pair, [Option<String>; 2], Vec<String>)> = Vec::new();
+    for (old, new) in both.chain(gone) {
+        let Some(any) = new.or(old) else { continue };
+        let schedules = [old, new].map(|side| side.map(|s| s.schedule.clone()));
+        if let Some((_, _, shapes)) = found.iter_mut().find(|(pair, s, _)| pair.kernel == any.kernel && *s == schedules)
+        {
+            shapes.push(any.subject.clone());
+            continue;
+        }
+        let name = match (old, new) {
+            (Some(old), Some(new)) if old.name != new.name => format!("{} -> {}", old.name, new.name),
+            _ => any.name.clone(),
+        };
+        let [old, new] = [old, new].map(|side| side.map(|s| s.texts.clone()));
+        found.push((Pair { kernel: any.kernel.clone(), name, note: String::new(), old, new }, schedules, Vec::new()));
+    }
+    let noted = |(mut pair, _, shapes): (Pair, _, Vec<String>)| {
+        if !shapes.is_empty() {
+            let shapes: Vec<&str> =
+                shapes.iter().filter_map(|s| s.split_once(", shape ").map(|(_, shape)| shape)).collect();
+            pair.note = format!("likewise at {}", shapes.join("; "));
+        }
+        pair
+    };
+    found.into_iter().map(noted).collect()
+}
+
+/// Everything that a tier sets, as text.
+fn settings(tier: &Tier) -> String {
+    let submission = match tier.submission {
+        Submission::PerOp { wait: true } => "op by op, waiting for each",
+        Submission::PerOp { wait: false } => "op by op",
+        Submission::PerLayer => "layer by layer",
+        Submission::PerToken => "a token at once",
+    };
+    let mut text = format!("weights: {}\nsubmitted: {submission}\n", tier.weights);
+    let _ = writeln!(text, "attention: {}", if tier.single_pass { "one pass" } else { "two passes" });
+    let _ = writeln!(text, "greedy token: {}", if tier.device_argmax { "on the device" } else { "on the host" });
+    // By name, so that a replaced schedule stands beside the one that it replaces.
+    let mut schedules: Vec<_> = tier.schedules.iter().collect();
+    schedules.sort_by(|a, b| a.decode.kernel.cmp(&b.decode.kernel));
+    for phases in schedules {
+        match phases.prefill == phases.decode {
+            true => text += &format!("prefill and decode: {}", phases.decode),
+            false => text += &format!("prefill: {}decode: {}", phases.prefill, phases.decode),
+        }
+    }
+    text
+}
+
+fn costs(report: &PlanReport) -> Vec<(String, String)> {
+    let Counters { dispatches, submits, waits, bytes_read, bytes_written, readback_bytes } = report.decode;
+    let row = |name: &str, value: u64| (name.to_string(), value.to_string());
+    vec![
+        row("dispatches of a decode step", dispatches.into()),
+        row("submits", submits.into()),
+        row("waits", waits.into()),
+        row("bytes read", bytes_read),
+        row("bytes written", bytes_written),
+        row("bytes read back", readback_bytes),
+        row("bytes of weights", report.weight_bytes),
+        row("bytes of all buffers", report.memory_bytes),
+    ]
+}

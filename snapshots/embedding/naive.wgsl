@@ -1,0 +1,35 @@
+// kernel embedding, shape D = 896, T <= 64, V = 1000, schedule naive, target webgpu-subgroups
+// schedule naive for embedding {
+//     t: grid;
+//     i: grid, lanes(64);
+// }
+// dispatch T * 14 workgroups of 64 invocations
+// cost
+//     workgroup memory: 0 bytes
+//     accumulator registers: 0
+//     barriers: 0
+//     loads an invocation: 2
+//     bytes loaded an invocation: 8
+//     stores an invocation: 1
+//     flop an invocation: 0
+//     flop a byte: 0.00
+//     rounds of all loops: 0
+
+struct Params {
+    T: u32,
+}
+
+@group(0) @binding(0) var<storage, read> ids: array<u32>;
+@group(0) @binding(1) var<storage, read> w: array<f32>;
+@group(0) @binding(2) var<storage, read_write> y: array<f32>;
+@group(0) @binding(3) var<uniform> params: Params;
+
+@compute @workgroup_size(64)
+fn embedding(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) group: vec3<u32>) {
+    let i_group = group.x % 14u;
+    let t_group = group.x / 14u;
+    let i = i_group * 64u + lane;
+    let ids_at = ids[t_group];
+    let w_at = w[min(ids_at, 999u) * 896u + i];
+    y[t_group * 896u + i] = w_at;
+}

@@ -1,0 +1,158 @@
+// kernel linear, shape K = 896, R = 896, T <= 64, schedule coalesced_f16, target webgpu-subgroups
+// schedule coalesced_f16 for linear {
+//     workgroup 64;
+//     t: grid;
+//     r: grid, lanes(2), unroll(4);
+//     k: serial, lanes(32), vector(8);
+//     store w: f16;
+// }
+// dispatch T * 112 workgroups of 64 invocations
+// cost
+//     workgroup memory: 1024 bytes
+//     accumulator registers: 4
+//     barriers: 5
+//     loads an invocation: 24
+//     bytes loaded an invocation: 384
+//     stores an invocation: 4
+//     flop an invocation: 276
+//     flop a byte: 0.69
+//     rounds of all loops: 4
+
+struct Params {
+    T: u32,
+}
+
+@group(0) @binding(0) var<storage, read> w: array<vec4<u32>>;
+@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read_write> y: array<f32>;
+@group(0) @binding(3) var<uniform> params: Params;
+var<workgroup> fold: array<f32, 256>;
+
+@compute @workgroup_size(64)
+fn linear(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) group: vec3<u32>) {
+    let r_group = group.x % 112u;
+    let t_group = group.x / 112u;
+    let r = r_group * 8u + lane / 32u * 4u;
+    var sum = 0.0;
+    var sum1 = 0.0;
+    var sum2 = 0.0;
+    var sum3 = 0.0;
+    for (var k = lane % 32u * 8u; k < 896u; k += 256u) {
+        let w4 = w[r * 112u + k / 8u];
+        let pair = unpack2x16float(w4.x);
+        let x4 = x[t_group * 224u + k / 4u];
+        let w4_1 = w[(r + 1u) * 112u + k / 8u];
+        let pair1 = unpack2x16float(w4_1.x);
+        let w4_2 = w[(r + 2u) * 112u + k / 8u];
+        let pair2 = unpack2x16float(w4_2.x);
+        let w4_3 = w[(r + 3u) * 112u + k / 8u];
+        let pair3 = unpack2x16float(w4_3.x);
+        let pair4 = unpack2x16float(w4.y);
+        let pair5 = unpack2x16float(w4_1.y);
+        let pair6 = unpack2x16float(w4_2.y);
+        let pair7 = unpack2x16float(w4_3.y);
+        let pair8 = unpack2x16float(w4.z);
+        let x4_1 = x[t_group * 224u + k / 4u + 1u];
+        let pair9 = unpack2x16float(w4_1.z);
+        let pair10 = unpack2x16float(w4_2.z);
+        let pair11 = unpack2x16float(w4_3.z);
+        let pair12 = unpack2x16float(w4.w);
+        let pair13 = unpack2x16float(w4_1.w);
+        let pair14 = unpack2x16float(w4_2.w);
+        let pair15 = unpack2x16float(w4_3.w);
+        sum = fma(pair.x, x4.x, sum);
+        sum1 = fma(pair1.x, x4.x, sum1);
+        sum2 = fma(pair2.x, x4.x, sum2);
+        sum3 = fma(pair3.x, x4.x, sum3);
+        sum = fma(pair.y, x4.y, sum);
+        sum1 = fma(pair1.y, x4.y, sum1);
+        sum2 = fma(pair2.y, x4.y, sum2);
+        sum3 = fma(pair3.y, x4.y, sum3);
+        sum = fma(pair4.x, x4.z, sum);
+        sum1 = fma(pair5.x, x4.z, sum1);
+        sum2 = fma(pair6.x, x4.z, sum2);
+        sum3 = fma(pair7.x, x4.z, sum3);
+        sum = fma(pair4.y, x4.w, sum);
+        sum1 = fma(pair5.y, x4.w, sum1);
+        sum2 = fma(pair6.y, x4.w, sum2);
+        sum3 = fma(pair7.y, x4.w, sum3);
+        sum = fma(pair8.x, x4_1.x, sum);
+        sum1 = fma(pair9.x, x4_1.x, sum1);
+        sum2 = fma(pair10.x, x4_1.x, sum2);
+        sum3 = fma(pair11.x, x4_1.x, sum3);
+        sum = fma(pair8.y, x4_1.y, sum);
+        sum1 = fma(pair9.y, x4_1.y, sum1);
+        sum2 = fma(pair10.y, x4_1.y, sum2);
+        sum3 = fma(pair11.y, x4_1.y, sum3);
+        sum = fma(pair12.x, x4_1.z, sum);
+        sum1 = fma(pair13.x, x4_1.z, sum1);
+        sum2 = fma(pair14.x, x4_1.z, sum2);
+        sum3 = fma(pair15.x, x4_1.z, sum3);
+        sum = fma(pair12.y, x4_1.w, sum);
+        sum1 = fma(pair13.y, x4_1.w, sum1);
+        sum2 = fma(pair14.y, x4_1.w, sum2);
+        sum3 = fma(pair15.y, x4_1.w, sum3);
+    }
+    let fold_lane = lane % 32u;
+    fold[lane] = sum;
+    fold[lane + 64u] = sum1;
+    fold[lane + 128u] = sum2;
+    fold[lane + 192u] = sum3;
+    workgroupBarrier();
+    if fold_lane < 16u {
+        sum = sum + fold[lane + 16u];
+        sum1 = sum1 + fold[lane + 80u];
+        sum2 = sum2 + fold[lane + 144u];
+        sum3 = sum3 + fold[lane + 208u];
+        fold[lane] = sum;
+        fold[lane + 64u] = sum1;
+        fold[lane + 128u] = sum2;
+        fold[lane + 192u] = sum3;
+    }
+    workgroupBarrier();
+    if fold_lane < 8u {
+        sum = sum + fold[lane + 8u];
+        sum1 = sum1 + fold[lane + 72u];
+        sum2 = sum2 + fold[lane + 136u];
+        sum3 = sum3 + fold[lane + 200u];
+        fold[lane] = sum;
+        fold[lane + 64u] = sum1;
+        fold[lane + 128u] = sum2;
+        fold[lane + 192u] = sum3;
+    }
+    workgroupBarrier();
+    if fold_lane < 4u {
+        sum = sum + fold[lane + 4u];
+        sum1 = sum1 + fold[lane + 68u];
+        sum2 = sum2 + fold[lane + 132u];
+        sum3 = sum3 + fold[lane + 196u];
+        fold[lane] = sum;
+        fold[lane + 64u] = sum1;
+        fold[lane + 128u] = sum2;
+        fold[lane + 192u] = sum3;
+    }
+    workgroupBarrier();
+    if fold_lane < 2u {
+        sum = sum + fold[lane + 2u];
+        sum1 = sum1 + fold[lane + 66u];
+        sum2 = sum2 + fold[lane + 130u];
+        sum3 = sum3 + fold[lane + 194u];
+        fold[lane] = sum;
+        fold[lane + 64u] = sum1;
+        fold[lane + 128u] = sum2;
+        fold[lane + 192u] = sum3;
+    }
+    workgroupBarrier();
+    if fold_lane < 1u {
+        sum = sum + fold[lane + 1u];
+        sum1 = sum1 + fold[lane + 65u];
+        sum2 = sum2 + fold[lane + 129u];
+        sum3 = sum3 + fold[lane + 193u];
+    }
+    if lane % 32u == 0u {
+        y[t_group * 896u + r] = sum;
+        y[t_group * 896u + r + 1u] = sum1;
+        y[t_group * 896u + r + 2u] = sum2;
+        y[t_group * 896u + r + 3u] = sum3;
+    }
+}

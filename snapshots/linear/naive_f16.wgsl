@@ -1,0 +1,42 @@
+// kernel linear, shape K = 896, R = 896, T <= 64, schedule naive_f16, target webgpu-subgroups
+// schedule naive_f16 for linear {
+//     t: grid;
+//     r: grid, lanes(64);
+//     store w: f16;
+// }
+// dispatch T * 14 workgroups of 64 invocations
+// cost
+//     workgroup memory: 0 bytes
+//     accumulator registers: 1
+//     barriers: 0
+//     loads an invocation: 1792
+//     bytes loaded an invocation: 7168
+//     stores an invocation: 1
+//     flop an invocation: 1792
+//     flop a byte: 0.25
+//     rounds of all loops: 896
+
+struct Params {
+    T: u32,
+}
+
+@group(0) @binding(0) var<storage, read> w: array<u32>;
+@group(0) @binding(1) var<storage, read> x: array<f32>;
+@group(0) @binding(2) var<storage, read_write> y: array<f32>;
+@group(0) @binding(3) var<uniform> params: Params;
+
+@compute @workgroup_size(64)
+fn linear(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) group: vec3<u32>) {
+    let r_group = group.x % 14u;
+    let t_group = group.x / 14u;
+    let r = r_group * 64u + lane;
+    var sum = 0.0;
+    for (var k = 0u; k < 896u; k++) {
+        let at = r * 896u + k;
+        let w_at = w[at / 2u];
+        let pair = unpack2x16float(w_at);
+        let x_at = x[t_group * 896u + k];
+        sum = fma(select(pair.x, pair.y, at % 2u == 1u), x_at, sum);
+    }
+    y[t_group * 896u + r] = sum;
+}

@@ -1,0 +1,81 @@
+// kernel linear, shape K = 896, R = 896, T <= 64, schedule row, target webgpu-subgroups
+// schedule row for linear {
+//     t: grid;
+//     r: grid;
+//     k: serial, lanes(64), vector(8);
+// }
+// dispatch T * 896 workgroups of 64 invocations
+// cost
+//     workgroup memory: 256 bytes
+//     accumulator registers: 1
+//     barriers: 6
+//     loads an invocation: 8
+//     bytes loaded an invocation: 128
+//     stores an invocation: 1
+//     flop an invocation: 38
+//     flop a byte: 0.29
+//     rounds of all loops: 2
+
+struct Params {
+    uint T;
+};
+
+ByteAddressBuffer w : register(t0);
+ByteAddressBuffer x : register(t1);
+RWByteAddressBuffer y : register(u0);
+ConstantBuffer<Params> params : register(b0);
+groupshared float fold[64];
+
+[numthreads(64, 1, 1)]
+void main(uint lane : SV_GroupIndex, uint3 group : SV_GroupID) {
+    uint r_group = group.x % 896u;
+    uint t_group = group.x / 896u;
+    precise float sum = 0.0f;
+    for (uint k = lane * 8u; k < 896u; k += 512u) {
+        float4 w4 = asfloat(w.Load4((r_group * 224u + k / 4u) * 16u));
+        float4 x4 = asfloat(x.Load4((t_group * 224u + k / 4u) * 16u));
+        float4 w4_1 = asfloat(w.Load4((r_group * 224u + k / 4u + 1u) * 16u));
+        float4 x4_1 = asfloat(x.Load4((t_group * 224u + k / 4u + 1u) * 16u));
+        sum = mad(w4.x, x4.x, sum);
+        sum = mad(w4.y, x4.y, sum);
+        sum = mad(w4.z, x4.z, sum);
+        sum = mad(w4.w, x4.w, sum);
+        sum = mad(w4_1.x, x4_1.x, sum);
+        sum = mad(w4_1.y, x4_1.y, sum);
+        sum = mad(w4_1.z, x4_1.z, sum);
+        sum = mad(w4_1.w, x4_1.w, sum);
+    }
+    fold[lane] = sum;
+    GroupMemoryBarrierWithGroupSync();
+    if (lane < 32u) {
+        sum = sum + fold[lane + 32u];
+        fold[lane] = sum;
+    }
+    GroupMemoryBarrierWithGroupSync();
+    if (lane < 16u) {
+        sum = sum + fold[lane + 16u];
+        fold[lane] = sum;
+    }
+    GroupMemoryBarrierWithGroupSync();
+    if (lane < 8u) {
+        sum = sum + fold[lane + 8u];
+        fold[lane] = sum;
+    }
+    GroupMemoryBarrierWithGroupSync();
+    if (lane < 4u) {
+        sum = sum + fold[lane + 4u];
+        fold[lane] = sum;
+    }
+    GroupMemoryBarrierWithGroupSync();
+    if (lane < 2u) {
+        sum = sum + fold[lane + 2u];
+        fold[lane] = sum;
+    }
+    GroupMemoryBarrierWithGroupSync();
+    if (lane < 1u) {
+        sum = sum + fold[lane + 1u];
+    }
+    if (lane == 0u) {
+        y.Store((t_group * 896u + r_group) * 4u, asuint(sum));
+    }
+}

@@ -1,0 +1,139 @@
+//! Schedules, tiers and revisions against each other, as text and as a file.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::run::{goldens, path, program, ran, run};
+
+#[test]
+fn one_schedule_against_another() {
+    let text = run(&["diff", "linear", "coalesced", "subgroup"]).ok();
+    let order = ["linear: coalesced -> subgroup", "\nschedule\n", "+    fold k: subgroup;\n", "\ncost\n", "\nwgsl\n"];
+    let at: Vec<usize> =
+        order.iter().map(|part| text.find(part).unwrap_or_else(|| panic!("no {part} in {text}"))).collect();
+    assert!(at.is_sorted(), "{text}");
+    let row = |name: &str| -> Vec<&str> {
+        let line = text.lines().find(|l| l.starts_with(name)).unwrap_or_else(|| panic!("no {name} in {text}"));
+        line[name.len()..].split_whitespace().collect()
+    };
+    assert_eq!(row("workgroup memory"), ["1024", "bytes", "256", "bytes"]);
+    assert_eq!(row("barriers"), ["5", "1"]);
+    assert!(text.contains("\n-var<") && text.contains("equal lines @@"), "{text}");
+    assert!(!text.contains('\x1b'), "no colours where stdout is no terminal");
+}
+
+#[test]
+fn the_loop_ir_and_other_extents() {
+    let text = run(&["diff", "linear", "row", "coalesced", "--target", "loops", "--shape", "r=100,t<=8"]).ok();
+    assert!(text.contains("K = 896, R = 100, T <= 8") && text.contains("\nloops\n"), "{text}");
+    assert!(text.contains("\n+  shared fold: f32[256]\n"), "{text}");
+    let text = run(&["diff", "linear", "row", "row"]).ok();
+    assert!(text.ends_with("no shader differs\n"), "{text}");
+}
+
+#[test]
+fn a_schedule_of_ones_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("mine.txt");
+    std::fs::write(&file, "schedule mine for linear {\n    t: grid;\n    r: grid;\n    k: serial, lanes(16);\n}\n")
+        .unwrap();
+    let text = run(&["diff", "linear", "row", "mine", "--schedules", path(&file)]).ok();
+    assert!(text.contains("-    k: serial, lanes(64), vector(8);\n+    k: serial, lanes(16);"), "{text}");
+}
+
+#[test]
+fn one_tier_against_another() {
+    let text = run(&["diff", "--tiers", "3..4"]).ok();
+    assert!(text.starts_with("the bundled model: tier 3 (cooperative) -> tier 4 (single-pass)\n"), "{text}");
+    let order = ["\nschedules\n", "+attention: one pass", "\nplan\n", "dispatches of a decode step", "\nattention "];
+    let at: Vec<usize> =
+        order.iter().map(|part| text.find(part).unwrap_or_else(|| panic!("no {part} in {text}"))).collect();
+    assert!(at.is_sorted(), "{text}");
+    assert!(text.contains("attention_stats naive (gone)"), "{text}");
+    assert!(!text.contains("\nlinear "), "linear is the same on both");
+    let half = goldens("shapes/qwen2.5-0.5b");
+    let text = run(&["diff", "--tiers", "2..3", "--model", path(&half)]).ok();
+    assert!(text.contains("qwen2.5-0.5b: tier 2") && text.contains("likewise at "), "{text}");
+}
+
+/// A repository with an older snapshot of one shader.
+fn repository(dir: &Path) {
+    let git = |args: &[&str]| {
+        let fixed = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"];
+        let output = Command::new("git").args(fixed).args(args).current_dir(dir).output().expect("git starts");
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    };
+    git(&["init", "-q"]);
+    std::fs::write(dir.join("README.md"), "nothing yet\n").unwrap();
+    git(&["add", "."]);
+    git(&["commit", "-q", "-m", "empty"]);
+    git(&["tag", "empty"]);
+    std::fs::create_dir_all(dir.join("snapshots/silu")).unwrap();
+    let now = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("snapshots/silu/naive.wgsl")).unwrap();
+    assert!(now.contains("exp("), "{now}");
+    std::fs::write(dir.join("snapshots/silu/naive.wgsl"), now.replace("exp(", "old_exp(")).unwrap();
+    git(&["add", "."]);
+    git(&["commit", "-q", "-m", "older"]);
+}
+
+#[test]
+fn against_a_revision() {
+    let dir = tempfile::tempdir().unwrap();
+    repository(dir.path());
+    let diff = |rest: &[&str]| {
+        let args = [&["diff"], rest].concat();
+        // A folder inside the repository does as well as its top.
+        ran(program(&args).current_dir(dir.path().join("snapshots")).output().expect("the program starts"))
+    };
+    let text = diff(&["silu", "--against", "HEAD"]).ok();
+    assert!(text.contains("Shaders of kernel silu against HEAD") && text.contains("old_exp("), "{text}");
+    let text = diff(&["--against", "HEAD"]).ok();
+    assert!(text.contains("linear coalesced (new)"), "{text}");
+    diff(&["--against", "nothing"]).fails(1, &["--against", "no revision `nothing`", "HEAD~1"]);
+    diff(&["--against", "--all"]).fails_with(2);
+    diff(&["--against=--all"]).fails(1, &["no revision `--all`"]);
+    diff(&["--against", "empty"]).fails(1, &["`empty` has no shaders under snapshots/"]);
+    diff(&["sliu", "--against", "HEAD"]).fails(2, &["no kernel `sliu`", "did you mean `silu`?"]);
+}
+
+#[test]
+fn without_a_repository_or_without_git() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = program(&["diff", "--against", "HEAD"]);
+    ran(command.current_dir(dir.path()).env("GIT_CEILING_DIRECTORIES", dir.path()).output().unwrap())
+        .fails(1, &["no git repository", "`HEAD`", "checkout"]);
+    let mut command = program(&["diff", "--against", "HEAD"]);
+    ran(command.current_dir(dir.path()).env("PATH", dir.path()).output().unwrap())
+        .fails(1, &["cannot run git", "`HEAD`"]);
+}
+
+#[test]
+fn a_page_is_one_new_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("page.html");
+    let write = |more: &[&str]| run(&[&["diff", "linear", "row", "coalesced", "--html", path(&file)], more].concat());
+    assert_eq!(write(&[]).ok(), "");
+    let page = std::fs::read_to_string(&file).unwrap();
+    assert!(page.contains("linear: row -&gt; coalesced") && page.ends_with("</html>\n"), "{page}");
+    std::fs::write(&file, "mine").unwrap();
+    write(&[]).fails(1, &["--html", path(&file), "exists", "--force"]);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
+    write(&["--force"]).ok();
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), page);
+    let gone = dir.path().join("gone/page.html");
+    run(&["diff", "--html", path(&gone)]).fails(1, &["cannot write", "gone"]);
+}
+
+#[test]
+fn what_cannot_be_compared() {
+    run(&["diff"]).fails(2, &["nothing to compare", "--tiers"]);
+    run(&["diff", "linear"]).fails(2, &["needs two schedules", "coalesced"]);
+    run(&["diff", "linaer", "row", "row"]).fails(2, &["no kernel `linaer`", "did you mean `linear`?"]);
+    run(&["diff", "linear", "row", "coalesed"]).fails(2, &["no schedule `coalesed`", "did you mean `coalesced`?"]);
+    run(&["diff", "linear", "row", "coalesced", "--shape", "q=1"]).fails(2, &["--shape", "`q`"]);
+    run(&["diff", "--tiers", "3"]).fails(2, &["--tiers", "two"]);
+    run(&["diff", "--tiers", "3..4", "--shape", "r=1"]).fails(2, &["--shape", "--tiers"]);
+    run(&["diff", "--tiers", "0..1", "--model", "/nowhere"]).fails(1, &["/nowhere"]);
+    run(&["diff", "linear", "row", "coalesced", "--target", "glsl"]).fails_with(2);
+    run(&["diff", "linear", "row"]).fails_with(2);
+}

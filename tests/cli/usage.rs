@@ -5,9 +5,9 @@ use crate::run::run;
 #[test]
 fn a_wrong_flag_is_named_with_what_was_found_and_what_is_expected() {
     let cases: &[(&[&str], &[&str])] = &[
-        (&["generate", "--tier", "9", "hi"], &["--tier", "`9`", "0 to 6", "auto"]),
-        (&["generate", "--tier", "-1", "hi"], &["--tier", "`-1`", "0 to 6"]),
-        (&["bench", "--tiers", "0..9"], &["--tiers", "`9`", "0 to 6"]),
+        (&["generate", "--tier", "99", "hi"], &["--tier", "`99`", "0 to 10", "auto"]),
+        (&["generate", "--tier", "-1", "hi"], &["--tier", "`-1`", "0 to 10"]),
+        (&["bench", "--tiers", "0..99"], &["--tiers", "`99`", "0 to 10"]),
         (&["bench", "--tiers", "3..1"], &["--tiers", "3..1", "lower tier first"]),
         (&["generate", "--ids", "1,x"], &["--ids", "`x`", "whole numbers"]),
         (&["generate", "--ids", ""], &["--ids", "whole numbers"]),

@@ -27,7 +27,7 @@ Examples:
   Ask a model of your own:
     tilewright generate --model ~/Qwen2.5-0.5B-Instruct --chat \"What is a monad?\"
   See what each optimisation tier is worth here:
-    tilewright bench --tiers 0..6
+    tilewright bench --tiers 0..10
   Read the shader that a schedule gives:
     tilewright shaders show linear --schedule coalesced
   See what one schedule changes against another:
@@ -288,7 +288,7 @@ pub struct BenchArgs {
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = several)]
     pub generate: u32,
 
-    /// The tiers: a number, a list such as `0,3,6`, a range such as `0..6` with both ends, or `all`
+    /// The tiers: a number, a list such as `0,3,6`, a range such as `0..10` with both ends, or `all`
     #[arg(long, value_name = "LIST", default_value = "all", value_parser = tier_list, allow_hyphen_values = true)]
     pub tiers: TierList,
 

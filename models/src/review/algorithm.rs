@@ -13,6 +13,10 @@ use tilewright_dsl::ir::{AxisId, Binary, Expr, ExprId, Kernel, LOWEST, MonoidKin
 pub fn text(kernel: &Kernel) -> String {
     let mut writer = Writer { kernel, deps: Deps::new(kernel), named: HashSet::new(), out: String::new() };
     writer.signature();
+    for id in &kernel.asserts {
+        let demand = writer.expr(*id, 0, 1);
+        writer.line(1, &format!("assert!({demand});"));
+    }
     writer.block(&kernel.body, 1, AxisSet::default());
     writer.out += "}\n";
     writer.out

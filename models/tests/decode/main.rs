@@ -1,6 +1,7 @@
 //! The model against transformers' goldens, on an adapter: every tier, every stage, every variant; and what a plan says before
 //! anything runs.
 
+mod ahead;
 #[path = "../../../runtime/tests/at_hand/mod.rs"]
 mod at_hand;
 mod errors;

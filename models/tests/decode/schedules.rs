@@ -98,9 +98,9 @@ fn what_a_kernel_writes_is_stored_in_f32() {
         ("rmsnorm { store x: bf16; }", 6, "h", "embedding"),
         ("attention { store k: f16; }", 6, "keys 0", "kv_append"),
         ("attention { store v: f16; }", 6, "values 0", "kv_append"),
-        ("attention { store q: f16; }", 6, "q_proj", "linear"),
+        ("attention { store q: f16; }", 6, "q_rope", "rope"),
         ("attention_values { store total: f16; }", 3, "total", "attention_stats"),
-        ("kv_append { store x: f16; }", 6, "k_proj", "linear"),
+        ("kv_append { store x: f16; }", 6, "k_rope", "rope"),
     ] {
         let error = refuse_file(&format!("schedule mine for {line}"), number);
         let ModelError::Storage(conflict) = &error else { panic!("{line}: {error}") };

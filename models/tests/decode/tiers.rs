@@ -69,6 +69,23 @@ fn tier_6_reads_logits_or_the_token() {
 }
 
 #[test]
+fn tier_7() {
+    all_prompts(&mut load(&tiny(), &EngineOptions { plain_argmax: true, ..tier(7) }), &[LONGEST]);
+}
+
+#[test]
+fn tier_8_reads_logits_or_the_token() {
+    all_prompts(&mut load(&tiny(), &tier(8)), &[LONGEST]);
+    all_prompts(&mut load(&tiny(), &EngineOptions { plain_argmax: true, ..tier(8) }), &[]);
+}
+
+#[test]
+fn tier_10_reads_logits_or_the_token() {
+    all_prompts(&mut load(&tiny(), &tier(10)), &[LONGEST]);
+    all_prompts(&mut load(&tiny(), &EngineOptions { plain_argmax: true, ..tier(10) }), &[]);
+}
+
+#[test]
 fn ids_beyond_the_limit_are_never_picked() {
     let prompts = prompts();
     let case = &prompts[0];

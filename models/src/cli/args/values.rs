@@ -87,7 +87,7 @@ pub fn tier(text: &str) -> Result<TierChoice, String> {
     }
 }
 
-/// `0..6`, `0,3,6` or `all`.
+/// `0..10`, `0,3,6` or `all`.
 pub fn tier_list(text: &str) -> Result<TierList, String> {
     if text == "all" {
         return Ok(TierList((0..tiers::count()).collect()));
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(tier_list("0..=3"), tier_list("0..3"));
         assert_eq!(tier_list("3,0,3"), Ok(TierList(vec![0, 3])), "in order, each once");
         assert_eq!(tier_list("all").unwrap().0.len(), tiers::count());
-        for wrong in ["9", "0..9", "3..1", "", "x", "-1"] {
+        for wrong in ["99", "0..99", "3..1", "", "x", "-1"] {
             assert!(tier_list(wrong).is_err(), "{wrong}");
         }
     }

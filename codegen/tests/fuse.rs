@@ -134,7 +134,14 @@ fn a_producer_of_fewer_dimensions_makes_rows() {
         let first = (&product(), &[("y", "row")][..]);
         // Where a row was written, its heads are read.
         let last = (&heads(), &[("x", "row"), ("y", "out")][..]);
-        same(&extents, &scalars, (&whole, &[("p.w", "w"), ("p.x", "x"), ("y", "out")]), &[first, last], &["out"], Apart::Nothing);
+        same(
+            &extents,
+            &scalars,
+            (&whole, &[("p.w", "w"), ("p.x", "x"), ("y", "out")]),
+            &[first, last],
+            &["out"],
+            Apart::Nothing,
+        );
         let first = (&negated(), &[("y", "row")][..]);
         same(&extents, &scalars, (&scalar, &[("p.x", "x"), ("y", "out")]), &[first, last], &["out"], Apart::Nothing);
     }
@@ -181,7 +188,14 @@ fn a_shared_input_is_both() {
     let two = named(share(&two, &["p.x", "q.x"], "x"));
     for [t, n, k] in SIZES {
         let extents = [("T", t), ("N", n), ("R", n), ("K", k)];
-        same(&extents, &[], (&whole, &[]), &[(&differences(), &[("a", "both"), ("b", "both")])], &["y"], Apart::Nothing);
+        same(
+            &extents,
+            &[],
+            (&whole, &[]),
+            &[(&differences(), &[("a", "both"), ("b", "both")])],
+            &["y"],
+            Apart::Nothing,
+        );
         let names = [("q.K", "K"), ("p.K", "K")];
         let one = (&product(), &[("w", "p.w"), ("y", "one")][..]);
         let other = (&product(), &[("w", "q.w"), ("y", "other")][..]);
@@ -215,7 +229,10 @@ fn what_cannot_be_put_together_says_why() {
     let rank = error(fuse("f", &negated(), "x", "p", &product()));
     assert_eq!(rank, "kernel `product` makes 2 dimensions, and `x` of `negated` has 1: it cannot have fewer");
     let again = error(fuse("f", &product(), "x", "p", &product()));
-    assert_eq!(again, "the reduction over `p.k` would run again for every `k`: store its result in a kernel of its own");
+    assert_eq!(
+        again,
+        "the reduction over `p.k` would run again for every `k`: store its result in a kernel of its own"
+    );
     let input = error(fuse("f", &product(), "z", "p", &scaled()));
     assert!(input.contains("no input `z`") && input.ends_with("w, x"), "{input}");
     let place = error(fuse("f", &product(), "x", "p", &added()));

@@ -81,7 +81,8 @@ fn heads([t, q, g, d, k]: [u32; 5]) -> (Vec<(&'static str, u32)>, Vec<(&'static 
     let extents = [("T", t), ("S", s), ("D", d), ("R", s * d), ("K", k), ("P", 16)];
     let outputs = [("q.C", 12), ("q.H", q), ("k.C", 16), ("k.H", g), ("v.G", g)];
     let u = Value::U32;
-    let from = [("pos", u(5)), ("q.from", u(0)), ("q.at", u(2)), ("k.from", u(q)), ("k.at", u(5)), ("v.from", u(q + g))];
+    let from =
+        [("pos", u(5)), ("q.from", u(0)), ("q.at", u(2)), ("k.from", u(q)), ("k.at", u(5)), ("v.from", u(q + g))];
     (extents.into_iter().chain(outputs).collect(), from.into_iter().chain([EPS]).collect())
 }
 
@@ -104,7 +105,8 @@ fn rope_append_is_two_rotations_and_a_copy() {
 #[test]
 fn qkv_is_all_that_happens_before_attention() {
     let whole = made(qkv());
-    let names = [("in.norm.x", "h"), ("in.norm.w", "scale"), ("in.norm.eps", "eps"), ("in.linear.w", "w"), ("in.b", "b")];
+    let names =
+        [("in.norm.x", "h"), ("in.norm.w", "scale"), ("in.norm.eps", "eps"), ("in.linear.w", "w"), ("in.b", "b")];
     let (norm, projection, offset, rotation, copy) = (rmsnorm(), linear(), bias(), rope(), kv_append());
     // The projection's row is read as heads.
     let parts: [parts::Step; 6] = [

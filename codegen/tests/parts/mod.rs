@@ -44,7 +44,10 @@ impl World {
             let common = |own: &str| names.iter().find(|(n, _)| *n == own).map_or(own, |(_, c)| *c).to_string();
             let pick = |n: &String| {
                 let extent = self.extents.get(&common(n));
-                (n.clone(), *extent.unwrap_or_else(|| panic!("`{}` has an extent `{n}` that is not given", kernel.name)))
+                (
+                    n.clone(),
+                    *extent.unwrap_or_else(|| panic!("`{}` has an extent `{n}` that is not given", kernel.name)),
+                )
             };
             let extents: BTreeMap<String, u32> = kernel.extents.iter().map(pick).collect();
             let scalar = |n: &String| (n.clone(), self.scalars[&common(n)]);
@@ -71,7 +74,14 @@ impl World {
 }
 
 /// One kernel stores the same as several in a row, for several seeds.
-pub fn same(extents: &[(&str, u32)], scalars: &[(&str, Value)], whole: Step, parts: &[Step], out: &[&str], apart: Apart) {
+pub fn same(
+    extents: &[(&str, u32)],
+    scalars: &[(&str, Value)],
+    whole: Step,
+    parts: &[Step],
+    out: &[&str],
+    apart: Apart,
+) {
     for seed in 1..4 {
         let world = World::new(seed, extents, scalars);
         let (one, many) = (world.clone().run(&[whole]), world.run(parts));

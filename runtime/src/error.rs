@@ -6,6 +6,8 @@
 use crate::adapter::AdapterSummary;
 use crate::bytes::Size;
 use crate::dxc::DxcError;
+use tilewright_dsl::ir::Type;
+use tilewright_dsl::storage::LengthError;
 
 /// An error of the device or of what it was asked to do.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -259,6 +261,40 @@ pub enum GraphFault {
         tensor: String,
         /// The part.
         part: u32,
+    },
+    /// A tensor of the program that was not given.
+    #[error("no values are given for tensor `{tensor}`")]
+    NoData {
+        /// The tensor.
+        tensor: String,
+    },
+    /// A tensor or scalar of another type than the program's.
+    #[error("`{name}` is given as {found}, and the program takes {expected}")]
+    OtherType {
+        /// The tensor or scalar.
+        name: String,
+        /// The program's type.
+        expected: Type,
+        /// The given type.
+        found: Type,
+    },
+    /// A tensor of another length than the product of its extents.
+    #[error("tensor `{tensor}`: {error}")]
+    Length {
+        /// The tensor.
+        tensor: String,
+        /// Its extents, and what was given.
+        error: LengthError,
+    },
+    /// Finite values that the storage cannot hold.
+    #[error(
+        "tensor `{tensor}`: {count} of its values are too large for 16 bits\n  = help: `store {tensor}: f32;` or `bf16` in the schedule"
+    )]
+    Overflow {
+        /// The tensor.
+        tensor: String,
+        /// How many.
+        count: usize,
     },
 }
 

@@ -1,8 +1,9 @@
 //! Runs programs of [`tilewright_codegen`] on wgpu: adapters, buffers, graphs, submission policies, timestamps.
 //!
 //! From an adapter comes a [`Device`] and its `Target`; from declarations [`Buffers`]; from a [`Graph`] of programs an
-//! [`Executor`], which records the same plan again for each step. The rule of this crate: a plan is data, and what it will cost
-//! ([`plan::memory`], [`plan::counters`]) is read off it before a device is touched. No kernel, axis or schedule is known here,
+//! [`Executor`], which records the same plan again for each step. [`Device::run`] does all of it for one program, once. The rule of
+//! this crate: a plan is data, and what it will cost ([`plan::memory`], [`plan::counters`]) is read off it before a device is
+//! touched. No kernel, axis or schedule is known here,
 //! and no wgpu type leaves the crate. WebGPU's words and limits are those of <https://www.w3.org/TR/webgpu/>.
 
 mod adapter;
@@ -14,6 +15,7 @@ mod error;
 mod executor;
 mod graph;
 mod measure;
+mod once;
 mod pipeline;
 pub mod plan;
 mod probe;

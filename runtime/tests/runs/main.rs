@@ -6,6 +6,7 @@ mod errors;
 mod graphs;
 mod hlsl;
 mod measures;
+mod once;
 mod saxpy;
 
 use std::sync::OnceLock;

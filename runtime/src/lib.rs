@@ -35,3 +35,8 @@ pub use measure::{copy_bandwidth, empty_dispatch};
 pub use pipeline::Compiling;
 pub use profile::{Profile, ProfileRow};
 pub use target::TargetSpec;
+
+/// README.md, whose Rust is compiled: this crate is the first that sees all that a kernel's author does.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -75,8 +75,10 @@ fn linear_residual_is_a_projection_and_a_sum() {
     }
 }
 
+type Named<T> = Vec<(&'static str, T)>;
+
 /// Extents and scalars of a row of heads: those of queries, of keys, of values; the caches hold other positions too.
-fn heads([t, q, g, d, k]: [u32; 5]) -> (Vec<(&'static str, u32)>, Vec<(&'static str, Value)>) {
+fn heads([t, q, g, d, k]: [u32; 5]) -> (Named<u32>, Named<Value>) {
     let s = q + 2 * g;
     let extents = [("T", t), ("S", s), ("D", d), ("R", s * d), ("K", k), ("P", 16)];
     let outputs = [("q.C", 12), ("q.H", q), ("k.C", 16), ("k.H", g), ("v.G", g)];

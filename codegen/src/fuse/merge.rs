@@ -202,12 +202,11 @@ fn sums(n: usize) -> Monoid {
 }
 
 type Arena = HashMap<Expr, ExprId>;
+/// What takes the place of an expression, given the new kernel with its arena, the old handle, all new handles, and a copy.
+type Change<'c> = &'c mut dyn FnMut(&mut Kernel, &mut Arena, ExprId, &[ExprId], Expr) -> Expr;
 
 /// A copy in which `change` may replace each expression after its operands were replaced.
-fn rewrite(
-    kernel: &Kernel,
-    change: &mut dyn FnMut(&mut Kernel, &mut Arena, ExprId, &[ExprId], Expr) -> Expr,
-) -> Kernel {
+fn rewrite(kernel: &Kernel, change: Change) -> Kernel {
     let mut new = kernel.clone();
     (new.exprs, new.types) = (vec![], vec![]);
     let mut maps = Maps::same(kernel);

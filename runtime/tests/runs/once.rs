@@ -122,10 +122,12 @@ fn set<T>(given: &mut BTreeMap<String, T>, name: &str, value: T) {
     given.insert(name.into(), value);
 }
 
+type Change<'c> = &'c dyn Fn(&mut BTreeMap<String, Data>, &mut BTreeMap<String, Value>);
+
 #[test]
 fn what_does_not_fit_the_program_is_named() {
     let program = program(&fixed(), device().target());
-    let fault = |program: &Program, change: &dyn Fn(&mut BTreeMap<String, Data>, &mut BTreeMap<String, Value>)| {
+    let fault = |program: &Program, change: Change| {
         let (mut tensors, mut given) = (inputs(), scalars());
         change(&mut tensors, &mut given);
         match device().run(program, &given, &mut tensors) {

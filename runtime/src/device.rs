@@ -174,6 +174,10 @@ impl Device {
         let wait = wgpu::PollType::Wait { submission_index: submission, timeout: None };
         // wgpu panics when a wait finds the device lost, and a lost device is an error that a caller can handle.
         let waited = catch_unwind(AssertUnwindSafe(|| self.inner.device.poll(wait)));
+        if lock(&self.inner.health).error.is_some() {
+            // A lost device also refuses what it is asked for, and only a wait for everything tells of the loss itself.
+            let _ = catch_unwind(AssertUnwindSafe(|| self.inner.device.poll(wgpu::PollType::wait_indefinitely())));
+        }
         self.check()?;
         let last = || lock(&self.inner.health).last.clone();
         match waited {

@@ -7,6 +7,7 @@
 
 mod cases;
 mod gates;
+mod odd;
 mod second;
 mod texts;
 
@@ -210,6 +211,7 @@ fn rows() -> BTreeMap<usize, (String, Row)> {
             let empty = Schedule::empty(&e.kernel.name);
             std::iter::once(empty).chain(e.schedules).map(move |s| (e.kernel.clone(), s))
         })
+        .chain(odd::schedules())
         .collect();
     let (next, rows) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
     let cores = std::thread::available_parallelism().map_or(1, usize::from).min(8);

@@ -35,6 +35,8 @@ pub struct Bound {
     pub slot: Expr,
     /// Where it may lie outside.
     pub mask: Mask,
+    /// Whether the value is any one, so that it need not begin a group of neighbours.
+    pub any: bool,
 }
 
 /// What has to be closed when an axis is left, outermost first.
@@ -125,6 +127,7 @@ impl Lower<'_> {
                 steps: steps.clone(),
                 slot: slot.clone(),
                 mask: Mask::None,
+                any: false,
             });
             self.fill_tiles(axis, i, env)?;
         }
@@ -153,7 +156,7 @@ impl Lower<'_> {
                 mask = if copies { Mask::Copies } else { Mask::None };
             }
         }
-        self.bound[axis.0 as usize] = Some(Bound { base, lo, hi, prefix, steps, slot, mask });
+        self.bound[axis.0 as usize] = Some(Bound { base, lo, hi, prefix, steps, slot, mask, any: false });
         Ok(entered)
     }
 
@@ -175,7 +178,7 @@ impl Lower<'_> {
             let span: u32 = plan.levels[inner..].iter().filter_map(|l| l.size).product();
             let first = if inner == 0 { old.lo.clone() } else { old.prefix.get(inner - 1).cloned().unwrap_or(u(0)) };
             let last = min(add(first, u(span - 1)), sub(old.hi.clone(), u(1)));
-            self.bound[a.0 as usize] = Some(Bound { base: last, mask: Mask::None, ..old.clone() });
+            self.bound[a.0 as usize] = Some(Bound { base: last, mask: Mask::None, any: true, ..old.clone() });
             outer.push((*a, old));
         }
         let mut env = env.clone();
@@ -224,6 +227,7 @@ impl Lower<'_> {
             steps: vec![],
             slot: u(0),
             mask: Mask::None,
+            any: false,
         })
     }
 

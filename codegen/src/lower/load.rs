@@ -113,7 +113,7 @@ impl Lower<'_> {
             },
         };
         let bound = self.bound(axis);
-        if !matches!(bound.lo, Expr::U32(n) if n % count == 0) {
+        if bound.any || !matches!(bound.lo, Expr::U32(n) if n % count == 0) {
             return Ok(None);
         }
         let offset = env.get(&axis).copied().unwrap_or(0);

@@ -343,7 +343,7 @@ impl Lower<'_> {
                 }
                 let name = this.nest.kernel.axis(axis).name.clone();
                 let base = this.bind_u32(&name, index);
-                let bound = Bound { base, mask: Mask::None, prefix: vec![], steps: vec![], ..old.clone() };
+                let bound = Bound { base, mask: Mask::None, prefix: vec![], steps: vec![], any: true, ..old.clone() };
                 this.bound[axis.0 as usize] = Some(bound);
                 outer.push((axis, old));
             }

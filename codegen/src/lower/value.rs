@@ -87,11 +87,14 @@ impl Lower<'_> {
     fn element(&mut self, reduce: ExprId, field: usize, index: ExprId, env: &Env) -> Result<Expr, ScheduleError> {
         let restricted = self.restrict(reduce, env);
         if let Some(Expr::Var(array)) = self.recall(&Key::Array(reduce, field, restricted.clone())) {
-            let slot = match self.nest.kernel.expr(index) {
-                ir::Expr::Axis(a) => {
+            let slot = match (self.nest.kernel.expr(index), self.nest.kernel.expr(reduce)) {
+                (ir::Expr::Axis(a), ir::Expr::Reduce(r))
+                    if r.array.is_some_and(|c| self.nest.plan(*a).levels == self.nest.plan(c).levels) =>
+                {
                     let offset = env.get(a).copied().unwrap_or(0);
                     self.private_slot(*a, offset)
                 }
+                // An array that each invocation has to itself lies in the order of its axis.
                 _ => self.value(index, env)?,
             };
             return Ok(Expr::Element(array, Box::new(slot)));

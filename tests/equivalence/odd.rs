@@ -1,0 +1,22 @@
+//! Schedules that nobody ships and that are legal: values held in workgroup memory along axes with vectors, and arrays that are
+//! read along other levels than they were made by.
+
+use tilewright_dsl::ir::Kernel;
+use tilewright_dsl::schedule::{Schedule, parse_file};
+use tilewright_models::kernels;
+
+const TEXT: &str = "
+schedule held_pairs for rope_append { q.p: serial as po, vector(2); compute q.one at po: workgroup; }
+schedule held_value for silu { t: grid; i: serial as io, lanes(4), vector(4); compute v at io: workgroup; }
+schedule held_two for rope { p: serial as po, vector(4); compute two at po: workgroup; }
+schedule columns_apart for attention { t: grid; h: grid; c: lanes(32), unroll(2); }
+schedule columns_of_16 for attention { t: grid; h: grid; softmax.c: serial; c: serial, lanes(16); }
+schedule columns_on_grid for attention { t: grid; h: grid; c: grid; }
+schedule columns_in_steps for attention { t: grid; h: grid; softmax.c: serial, serial(4); c: serial, unroll(3); }
+";
+
+/// Each with its kernel.
+pub fn schedules() -> Vec<(Kernel, Schedule)> {
+    let all = parse_file("odd", TEXT).expect("the schedules can be read");
+    all.into_iter().map(|s| (kernels::named(&s.kernel).expect("a kernel of the model").kernel, s)).collect()
+}

@@ -10,7 +10,7 @@ use crate::program::{Count, Program};
 use crate::shape::{Extent, Shape};
 use crate::target::Target;
 use crate::usage::operations;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use tilewright_dsl::ir::{AxisId, AxisKind, Binary, Expr, ExprId, Kernel};
 use tilewright_dsl::schedule::{Level, LevelKind, Schedule};
 
@@ -56,8 +56,7 @@ pub fn too_many_iterations_of_step(
     let all = all.map(|rounds| (rounds.eval(params).unwrap_or(u32::MAX), rounds));
     let (asked, rounds) = all.max_by_key(|(asked, _)| *asked).filter(|(asked, _)| *asked > allowed)?;
     let nest = apply(kernel, schedule, shape, target).ok()?;
-    let mut known = BTreeSet::new();
-    names(rounds, &mut known);
+    let known = rounds.params();
     let step = params.iter().filter(|(name, _)| known.contains(name.as_str()));
     let step = step.map(|(name, n)| format!("{name} = {n}")).collect();
     Some(too_long(&nest, asked, allowed, params, step))
@@ -68,21 +67,6 @@ fn too_long(nest: &Nest, asked: u32, allowed: u32, params: &BTreeMap<String, u32
     let loops = rounds.longest();
     let instead = rounds.reduce_to(allowed);
     ScheduleError::TooManyIterations { asked, allowed, target: nest.target.name.clone(), step, loops, instead }
-}
-
-/// The parameters that a count names.
-fn names<'c>(count: &'c Count, found: &mut BTreeSet<&'c str>) {
-    match count {
-        Count::Const(_) => {}
-        Count::Param(name) => {
-            found.insert(name);
-        }
-        Count::DivCeil(a, _) | Count::Div(a, _) => names(a, found),
-        Count::Add(a, b) | Count::Mul(a, b) | Count::Sub(a, b) | Count::Min(a, b) => {
-            names(a, found);
-            names(b, found);
-        }
-    }
 }
 
 /// How often an invocation goes round the loops of each axis, and what could be changed about it.

@@ -97,7 +97,7 @@ pub struct Assembly<'a> {
     refused: Vec<(usize, ModelError)>,
     /// Tensors in two layouts, one for each `store` line that is to change.
     conflicts: Vec<StorageConflict>,
-    /// The model's tensors with the kernels' parameters that they are given to.
+    /// The model's weights with the kernels' parameters that they are given to.
     given: BTreeSet<Given>,
     buffers: Vec<BufferDecl>,
     placed: Vec<Placed>,
@@ -109,7 +109,7 @@ pub struct Assembly<'a> {
     ops: Vec<Op>,
 }
 
-/// A tensor of the model, the kernel and parameter that it is given to, and how it is stored for it.
+/// A weight of the model, the kernel and parameter that it is given to, and how it is stored for it.
 type Given = (String, String, String, Storage);
 
 impl<'a> Assembly<'a> {
@@ -313,7 +313,9 @@ impl<'a> Assembly<'a> {
     }
 
     fn place(&mut self, tensor: &Tensor, layout: &TensorLayout, kernel: &str) -> Vec<BufferId> {
-        self.given.insert((tensor.name.clone(), kernel.into(), layout.name.clone(), layout.storage));
+        if tensor.role == Role::Weight {
+            self.given.insert((tensor.name.clone(), kernel.into(), layout.name.clone(), layout.storage));
+        }
         let Some(known) = self.by_name.get(&tensor.name).map(|i| &self.placed[*i]) else {
             return self.declare(tensor, layout, kernel);
         };

@@ -48,7 +48,7 @@ impl StorageConflict {
         (&own.kernel, &own.layout.name)
     }
 
-    /// Finds [`StorageConflict::also`] among the tensors, each with a kernel, a parameter and a storage that it is given to.
+    /// Finds [`StorageConflict::also`] among the weights, each with a kernel, a parameter and a storage that it is given to.
     pub(super) fn complete(&mut self, given: &BTreeSet<(String, String, String, Storage)>) {
         let (own, _) = self.sides();
         let storage = own.layout.storage;

@@ -405,8 +405,7 @@ fn values(extent: &Option<u32>, of: &Option<String>) -> String {
     match (extent, of) {
         (Some(n), None) => format!("{n} values"),
         (Some(n), Some(of)) => format!("up to {n} values of `{of}`"),
-        (None, Some(of)) => format!("an unbounded number of values of `{of}`"),
-        (None, None) => "an unbounded number of values".into(),
+        (None, _) => "an unbounded number of values".into(),
     }
 }
 

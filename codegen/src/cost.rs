@@ -1,13 +1,15 @@
 //! What a program costs before it runs: text for the driver to compile, and rounds of loops for devices that end them.
 //!
 //! The limits are held against the loop IR as it will be printed; the axes to blame, and lines that would do, are read off
-//! the nest. Whether such a line applies is for `apply` to say.
+//! the nest and tried.
 
 use crate::apply::{AxisPlan, Nest, apply, chains, most_copies};
 use crate::error::ScheduleError;
-use crate::lower::Lowered;
+use crate::iterations::iterations;
+use crate::lower::{Lowered, lower};
 use crate::program::{Count, Program};
 use crate::shape::{Extent, Shape};
+use crate::simplify::simplify;
 use crate::target::Target;
 use crate::usage::operations;
 use std::collections::BTreeMap;
@@ -65,8 +67,23 @@ pub fn too_many_iterations_of_step(
 fn too_long(nest: &Nest, asked: u32, allowed: u32, params: &BTreeMap<String, u32>, step: Vec<String>) -> ScheduleError {
     let mut rounds = Rounds::new(nest, params);
     let loops = rounds.longest();
-    let instead = rounds.reduce_to(allowed);
+    let lines = rounds.reduce_to(allowed);
+    let instead = if applies(nest, &lines, allowed, params) { lines } else { Vec::new() };
     ScheduleError::TooManyIterations { asked, allowed, target: nest.target.name.clone(), step, loops, instead }
+}
+
+/// Whether the schedule with these lines applies, and goes round its loops as often as is allowed.
+fn applies(nest: &Nest, lines: &[String], allowed: u32, params: &BTreeMap<String, u32>) -> bool {
+    let text = format!("schedule changed for {} {{ {} }}", nest.kernel.name, lines.join(" "));
+    let Ok(change) = text.parse() else { return false };
+    let schedule = nest.schedule.derived(change);
+    let Ok(changed) = apply(nest.kernel, &schedule, nest.shape, nest.target) else { return false };
+    let Ok(mut lowered) = lower(&changed) else { return false };
+    lowered.iter_mut().all(|Lowered { loops, dispatch }| {
+        simplify(loops);
+        let rounds = iterations(loops, dispatch).and_then(|rounds| rounds.eval(params));
+        rounds.is_none_or(|rounds| rounds <= allowed)
+    })
 }
 
 /// How often an invocation goes round the loops of each axis, and what could be changed about it.
@@ -74,6 +91,8 @@ struct Rounds<'n> {
     nest: &'n Nest<'n>,
     chains: Vec<Vec<AxisId>>,
     of: Vec<u32>,
+    /// Lanes of each axis, those of the changed lines included.
+    lanes: Vec<u32>,
 }
 
 impl<'n> Rounds<'n> {
@@ -84,10 +103,11 @@ impl<'n> Rounds<'n> {
             let loops = plan.levels.iter().filter(|l| l.kind == LevelKind::Serial);
             loops.filter_map(|l| l.size.or_else(open)).fold(1u32, u32::saturating_mul)
         };
+        let lanes = nest.axes.iter().map(|plan| plan.lanes).collect();
         let mut chains = chains(nest);
         chains.sort();
         chains.dedup();
-        Rounds { nest, chains, of: nest.axes.iter().enumerate().map(serial).collect() }
+        Rounds { nest, chains, of: nest.axes.iter().enumerate().map(serial).collect(), lanes }
     }
 
     /// Rounds of all loops of a chain together.
@@ -113,21 +133,21 @@ impl<'n> Rounds<'n> {
         while self.chains.iter().fold(0u32, |sum, c| sum.saturating_add(self.together(c))) > allowed {
             let axes = (0..self.nest.axes.len() as u32).map(AxisId).filter(|a| !lines.iter().any(|l| l.0 == *a));
             let changed = axes.filter_map(|a| self.changed(a));
-            let Some((rounds, axis, line)) = changed.min_by_key(|(rounds, a, _)| {
+            let Some((rounds, lanes, axis, line)) = changed.min_by_key(|(rounds, _, a, _)| {
                 let map = self.nest.kernel.axis(*a).kind == AxisKind::Map;
                 (map, u64::from(*rounds) * 1024 / u64::from(self.of[a.0 as usize]))
             }) else {
                 return Vec::new();
             };
-            self.of[axis.0 as usize] = rounds;
+            (self.of[axis.0 as usize], self.lanes[axis.0 as usize]) = (rounds, lanes);
             lines.push((axis, line));
         }
         lines.sort();
         lines.into_iter().map(|l| l.1).collect()
     }
 
-    /// The rounds of an axis by a line that shares its work, if there is one.
-    fn changed(&self, id: AxisId) -> Option<(u32, AxisId, String)> {
+    /// The rounds and lanes of an axis by a line that shares its work, if there is one.
+    fn changed(&self, id: AxisId) -> Option<(u32, u32, AxisId, String)> {
         let (axis, rounds) = (self.nest.kernel.axis(id), self.of[id.0 as usize]);
         let open = [Level { kind: LevelKind::Serial, size: None, name: None }];
         let mut levels = self.nest.schedule.levels(&axis.name).unwrap_or(&open).to_vec();
@@ -135,28 +155,28 @@ impl<'n> Rounds<'n> {
         if rounds == 1 || has(LevelKind::Lanes) || has(LevelKind::Grid) {
             return None;
         }
-        let after = match axis.kind {
+        let (after, lanes) = match axis.kind {
             AxisKind::Map => {
                 let stores = self.chains.iter().all(|c| c.contains(&id) || c.is_empty());
                 let first = levels.first_mut().filter(|l| stores && l.kind == LevelKind::Serial && l.size.is_none())?;
                 first.kind = LevelKind::Grid;
                 let rest = levels.iter().filter(|l| l.kind == LevelKind::Serial).filter_map(|l| l.size);
-                rest.fold(1u32, u32::saturating_mul)
+                (rest.fold(1u32, u32::saturating_mul), 1)
             }
             AxisKind::Reduce => {
-                let lanes = |c: &Vec<AxisId>| c.iter().fold(1u32, |p, a| p.saturating_mul(self.nest.plan(*a).lanes));
+                let lanes = |c: &Vec<AxisId>| c.iter().fold(1u32, |p, a| p.saturating_mul(self.lanes[a.0 as usize]));
                 let taken = self.chains.iter().filter(|c| c.contains(&id)).map(lanes).max().unwrap_or(1);
                 let most = (self.nest.target.max_invocations / taken).min(32);
                 let n = 1 << most.checked_ilog2()?;
                 let at = levels.iter().rposition(|l| l.kind == LevelKind::Serial)?;
                 levels[at].size = levels[at].size.map(|size| size.div_ceil(n));
                 levels.insert(at + 1, Level { kind: LevelKind::Lanes, size: Some(n), name: None });
-                rounds.div_ceil(n)
+                (rounds.div_ceil(n), n)
             }
             AxisKind::Array => return None,
         };
         let words: Vec<String> = levels.iter().map(ToString::to_string).collect();
-        (after < rounds).then(|| (after, id, format!("{}: {};", axis.name, words.join(", "))))
+        (after < rounds).then(|| (after, lanes, id, format!("{}: {};", axis.name, words.join(", "))))
     }
 }
 

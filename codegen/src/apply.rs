@@ -18,7 +18,7 @@ use crate::error::{ScheduleError, ShapeError};
 use crate::program::TensorLayout;
 use crate::shape::Shape;
 use crate::target::Target;
-use tilewright_dsl::ir::{AxisId, AxisKind, ExprId, Kernel, Stmt, TensorId};
+use tilewright_dsl::ir::{AxisId, AxisKind, ExprId, Kernel, Role, Stmt, TensorId, Type};
 use tilewright_dsl::schedule::{Fold, LevelKind, Place, Schedule};
 
 /// One level of an axis, resolved.
@@ -231,6 +231,12 @@ pub fn try_apply<'a>(
     let mut nest =
         Nest { kernel, schedule, shape, target, deps, axes, branches: vec![], workgroup: 1, tiles, tensors, parts };
     lanes::place(&mut nest, &mut errors);
+    let mut told: Vec<ScheduleError> = Vec::new();
+    errors.retain(|error| {
+        let new = !told.contains(error);
+        told.extend(new.then(|| error.clone()));
+        new
+    });
     let sound = errors.iter().all(ScheduleError::keeps_the_loops);
     (sound.then_some(nest), errors)
 }
@@ -239,6 +245,8 @@ pub fn try_apply<'a>(
 fn names(kernel: &Kernel, schedule: &Schedule, errors: &mut Vec<ScheduleError>) {
     let axes: Vec<String> = kernel.axes.iter().map(|a| a.name.clone()).collect();
     let tensors: Vec<String> = kernel.tensors.iter().map(|t| t.name.clone()).collect();
+    let read = kernel.tensors.iter().filter(|t| t.role == Role::In && t.elem == Type::F32);
+    let usable: Vec<String> = read.map(|t| t.name.clone()).collect();
     let lets: Vec<String> = kernel.lets.iter().map(|l| l.name.clone()).collect();
     for (i, line) in schedule.axes.iter().enumerate() {
         if schedule.axes[..i].iter().any(|l| l.axis == line.axis) {
@@ -260,7 +268,7 @@ fn names(kernel: &Kernel, schedule: &Schedule, errors: &mut Vec<ScheduleError>) 
     }
     let staged = schedule.stages.iter().map(|s| &s.tensor);
     for tensor in unknown(staged.chain(schedule.stores.iter().map(|s| &s.0)), &tensors) {
-        errors.push(ScheduleError::UnknownTensor { tensor, known: tensors.clone() });
+        errors.push(ScheduleError::UnknownTensor { tensor, known: tensors.clone(), usable: usable.clone() });
     }
     for value in unknown(schedule.computes.iter().map(|c| &c.value), &lets) {
         errors.push(ScheduleError::UnknownValue { value, known: lets.clone() });

@@ -15,6 +15,7 @@ use crate::validate::{Bug, validate};
 use crate::verify::verify;
 use crate::wgsl::{Dialect, print};
 use crate::{text, usage};
+use std::collections::BTreeMap;
 use thiserror::Error;
 use tilewright_dsl::ir::Kernel;
 use tilewright_dsl::schedule::Schedule;
@@ -99,6 +100,24 @@ pub fn compile_with(
         shaders.push(Shader { loops, wgsl, dispatch, subgroups, iterations });
     }
     Ok(Program { kernel: kernel.name.clone(), schedule: schedule.name.clone(), tensors: nest.tensors.clone(), shaders })
+}
+
+/// Whether the device runs all rounds of the loops of a step with these parameters; `program` is what [`compile`] made of the rest.
+///
+/// # Errors
+/// [`ScheduleError::TooManyIterations`].
+pub fn check_step(
+    kernel: &Kernel,
+    schedule: &Schedule,
+    shape: &Shape,
+    target: &Target,
+    program: &Program,
+    params: &BTreeMap<String, u32>,
+) -> Result<(), CompileError> {
+    match cost::too_many_iterations_of_step((kernel, schedule, shape, target), program, params) {
+        Some(error) => Err(CompileError::Schedule { schedule: Box::new(schedule.clone()), errors: vec![error] }),
+        None => Ok(()),
+    }
 }
 
 /// The lines that every shader begins with: kernel, shape, target, and the schedule's text.

@@ -47,6 +47,8 @@ pub enum ScheduleError {
         tensor: String,
         /// The tensors there are.
         known: Vec<String>,
+        /// Those that `stage` and `store` lines are for: f32 tensors that are read alone.
+        usable: Vec<String>,
     },
     /// A value that the kernel does not name.
     #[error("the kernel names no value `{value}`; it names {}", list(known))]
@@ -85,7 +87,7 @@ pub enum ScheduleError {
         axis: String,
     },
     /// The levels do not reach the extent.
-    #[error("the levels of axis `{axis}` cover {covered} of {} values, and none is open", count(extent))]
+    #[error("the levels of axis `{axis}` cover {covered} of {}, and none is open", values(extent, of))]
     NotCovered {
         /// The axis.
         axis: String,
@@ -93,6 +95,8 @@ pub enum ScheduleError {
         covered: u32,
         /// Extent or capacity; `None` where no number bounds it.
         extent: Option<u32>,
+        /// What tells the extent, where that is known at run time only.
+        of: Option<String>,
     },
     /// `tail: exact`, and there is a tail.
     #[error("{} does not divide axis `{axis}` of {extent}", product(sizes))]
@@ -343,15 +347,19 @@ pub enum ScheduleError {
     },
     /// More rounds of loops than the device runs.
     #[error(
-        "an invocation goes round its loops {asked} times; device `{target}` ends loops without a word after {allowed}"
+        "an invocation goes round its loops {}{asked} times{}; device `{target}` ends loops without a word after {allowed}",
+        if *asked == u32::MAX { "at least " } else { "" },
+        if step.is_empty() { String::new() } else { format!(" in a step with {}", step.join(", ")) }
     )]
     TooManyIterations {
-        /// Rounds.
+        /// Rounds; saturated.
         asked: u32,
         /// What the device runs.
         allowed: u32,
         /// The device.
         target: String,
+        /// The parameters that make them so many, as `T = 5`; none where the shape alone tells.
+        step: Vec<String>,
         /// The axes with the longest loops, and their rounds.
         loops: Vec<(String, u32)>,
         /// Lines that take them down to what is allowed; none where no such lines are known.
@@ -393,8 +401,12 @@ fn list(names: &[String]) -> String {
     if names.is_empty() { "none".into() } else { names.join(", ") }
 }
 
-fn count(extent: &Option<u32>) -> String {
-    extent.map_or("an unbounded number of".into(), |n| n.to_string())
+fn values(extent: &Option<u32>, of: &Option<String>) -> String {
+    match (extent, of) {
+        (Some(n), None) => format!("{n} values"),
+        (Some(n), Some(of)) => format!("up to {n} values of `{of}`"),
+        (None, _) => "an unbounded number of values".into(),
+    }
 }
 
 fn product(sizes: &[u32]) -> String {

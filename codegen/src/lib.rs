@@ -34,4 +34,4 @@ mod precedence;
 mod printer;
 mod ranges;
 
-pub use compile::{CompileError, compile, compile_with};
+pub use compile::{CompileError, check_step, compile, compile_with};

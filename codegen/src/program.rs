@@ -4,7 +4,7 @@
 //! read-only, read-write, uniform (group 0), which HLSL's registers need as well.
 
 use crate::loops::LoopIr;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use tilewright_dsl::schedule::Storage;
 
@@ -30,6 +30,16 @@ pub enum Count {
 }
 
 impl Count {
+    /// The parameters that it names.
+    pub fn params(&self) -> BTreeSet<&str> {
+        match self {
+            Count::Const(_) => BTreeSet::new(),
+            Count::Param(name) => BTreeSet::from([name.as_str()]),
+            Count::DivCeil(a, _) | Count::Div(a, _) => a.params(),
+            Count::Add(a, b) | Count::Mul(a, b) | Count::Sub(a, b) | Count::Min(a, b) => &a.params() | &b.params(),
+        }
+    }
+
     /// The value under these parameters; `None` if one is missing or it does not fit a u32.
     pub fn eval(&self, params: &BTreeMap<String, u32>) -> Option<u32> {
         Some(match self {

@@ -10,9 +10,9 @@ use tilewright_codegen::error::{ScheduleError, ShapeError};
 use tilewright_codegen::fuse::{FuseError, fuse};
 use tilewright_codegen::shape::Shape;
 use tilewright_codegen::target::Target;
-use tilewright_codegen::{CompileError, compile};
+use tilewright_codegen::{CompileError, check_step, compile};
 use tilewright_dsl::kernel;
-use tilewright_dsl::schedule::{Schedule, parse_file};
+use tilewright_dsl::schedule::{AxisLevels, Level, LevelKind, Schedule, parse_file};
 
 /// The names of an enum's variants; a new variant does not compile before it stands here, and then needs a case.
 macro_rules! variants {
@@ -191,6 +191,65 @@ fn lines_that_share_the_work_are_right() {
         let schedule: Schedule = text.parse().expect("the lines are well formed");
         compile(&kernel, &schedule, &shape, &target).unwrap_or_else(|e| panic!("{e}"));
     }
+}
+
+#[test]
+fn a_long_step_is_refused_with_lines_that_share_the_work() {
+    let target = Target { max_iterations: Some(65_535), ..Target::webgpu() };
+    let shape = refused::small().param("R", 896).fixed("K", 64);
+    let kernel = refused::linear();
+    let judge = |levels: &str, t| {
+        let schedule =
+            Case::new(kernel.clone(), &format!("schedule slow for linear {{ {levels} }}"), shape.clone()).schedule;
+        let program = compile(&kernel, &schedule, &shape, &target).unwrap_or_else(|e| panic!("{e}"));
+        let params = [("T".to_string(), t), ("R".to_string(), 896)].into();
+        check_step(&kernel, &schedule, &shape, &target, &program, &params)
+    };
+    judge("", 1).unwrap_or_else(|e| panic!("{e}"));
+    let error = judge("", 2).expect_err("896 rows of 64, twice");
+    let text = error.to_string();
+    for part in [
+        "116482 times in a step with R = 896, T = 2; device `webgpu`",
+        "(kernel `linear`, schedule `slow`)",
+        "--> example.schedules:1:10",
+        "`r` (a loop of 896 rounds) and `k` (a loop of 64 rounds)",
+    ] {
+        assert!(text.contains(part), "no {part:?} in: {text}");
+    }
+    for (levels, t) in [("", 64), ("t: serial, serial(8);", 64), ("r: serial, serial(2); k: serial;", 3)] {
+        let error = judge(levels, t).expect_err(levels);
+        let CompileError::Schedule { errors, .. } = &error else { panic!("{error}") };
+        let [ScheduleError::TooManyIterations { instead, .. }] = &errors[..] else { panic!("{error}") };
+        assert!(!instead.is_empty(), "{error}");
+        let old = levels.split_inclusive(';').map(str::trim);
+        let kept = old.filter(|line| !instead.iter().any(|new| new.split(':').next() == line.split(':').next()));
+        let lines: Vec<&str> = kept.chain(instead.iter().map(String::as_str)).collect();
+        judge(&lines.join(" "), t).unwrap_or_else(|e| panic!("{lines:?}: {e}"));
+    }
+}
+
+#[test]
+fn too_many_lanes_are_told_beside_other_mistakes() {
+    let names = |levels: &str| {
+        let case = Case::new(refused::linear(), &format!("schedule odd for linear {{ {levels} }}"), refused::small());
+        let (errors, _) = refusal(&case);
+        errors.iter().map(variant).collect::<Vec<_>>()
+    };
+    assert_eq!(names("q: serial; r: grid, lanes(3000);"), ["UnknownAxis", "WorkgroupTooLarge"]);
+    assert_eq!(names("r: grid, lanes(3000); k: serial, lanes(48);"), ["NotPowerOfTwo", "WorkgroupTooLarge"]);
+    // Fewer lanes of the other axis may be what mends both.
+    assert_eq!(names("r: grid, lanes(8); k: serial, lanes(48);"), ["NotPowerOfTwo"]);
+}
+
+#[test]
+fn no_mistake_is_told_twice() {
+    let open = Level { kind: LevelKind::Lanes, size: None, name: None };
+    let axes = vec![AxisLevels { axis: "r".into(), levels: vec![open; 2] }];
+    let schedule = Schedule { axes, ..Schedule::empty("linear") };
+    let (errors, text) =
+        refusal(&Case { schedule, ..Case::new(refused::linear(), "schedule a for linear { }", refused::small()) });
+    let names: Vec<&str> = errors.iter().map(variant).collect();
+    assert_eq!(names, ["LevelNotPossible", "LevelOrder", "TwoOpenLevels"], "{text}");
 }
 
 #[test]

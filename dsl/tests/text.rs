@@ -141,6 +141,8 @@ fn mistakes_say_where_and_what() {
             "schedule a for k { # grid first\n t: grid; }",
             "  \n // nothing\n",
             "schedule a for k { stage w: workgroup; }",
+            "schedule a for k { stage w at t: thread; }",
+            "schedule a for k { compute s at t: thread; }",
             "schedule a for k from b { }",
             "schedule a for k { € }",
             "schedule a. for k { }",

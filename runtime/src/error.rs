@@ -170,11 +170,15 @@ pub enum GraphFault {
     },
     /// More rounds of loops than the device runs: it would end them early and give wrong results.
     #[error(
-        "an invocation would go round its loops {} times, and this device ends loops without a word after {allowed}; \
+        "an invocation of kernel `{kernel}` with schedule `{schedule}` would go round its loops {} times, and this device ends loops without a word after {allowed}; \
          choose a schedule with more lanes, a shorter context, or another adapter",
         found.map_or("more than 4,294,967,295".into(), |n| n.to_string())
     )]
     TooManyIterations {
+        /// The kernel.
+        kernel: String,
+        /// Its schedule.
+        schedule: String,
         /// Rounds; `None` if it does not fit a u32.
         found: Option<u32>,
         /// Most rounds.

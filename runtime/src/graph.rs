@@ -169,7 +169,7 @@ impl Graph {
             }
         }
         let fields = shader.loops.params.iter().map(|p| p.name.clone());
-        let sizes = shader.dispatch.iter().flat_map(names);
+        let sizes = shader.dispatch.iter().flat_map(Count::params).map(String::from);
         let given = |name: &String| op.scalars.iter().any(|(n, _)| n == name);
         match fields.chain(sizes).find(|name| !given(name)) {
             Some(name) => Err(GraphFault::NoScalar { name }),
@@ -206,15 +206,5 @@ impl ScalarSource {
             ScalarSource::U32(n) => Ok(*n),
             ScalarSource::F32(x) => Ok(x.to_bits()),
         }
-    }
-}
-
-/// Parameters that an expression names.
-fn names(count: &Count) -> Vec<String> {
-    match count {
-        Count::Const(_) => Vec::new(),
-        Count::Param(name) => vec![name.clone()],
-        Count::Add(a, b) | Count::Mul(a, b) | Count::Sub(a, b) | Count::Min(a, b) => [names(a), names(b)].concat(),
-        Count::DivCeil(a, _) | Count::Div(a, _) => names(a),
     }
 }

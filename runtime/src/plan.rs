@@ -247,7 +247,8 @@ pub(crate) fn dispatches(
             if let (Some(allowed), Some(rounds)) = (max_iterations, &shader.iterations) {
                 let found = rounds.eval(values);
                 if found.is_none_or(|n| n > allowed) {
-                    return Err(op.fault(GraphFault::TooManyIterations { found, allowed }));
+                    let (kernel, schedule) = (op.program.kernel.clone(), op.program.schedule.clone());
+                    return Err(op.fault(GraphFault::TooManyIterations { kernel, schedule, found, allowed }));
                 }
             }
             if size.iter().all(|n| *n > 0) {

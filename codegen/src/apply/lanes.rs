@@ -229,11 +229,30 @@ fn strides(nest: &mut Nest, nests: &[Vec<AxisId>], errors: &mut Vec<ScheduleErro
             });
         }
     }
-    if !unsure && nest.workgroup > nest.target.max_invocations {
+    // Lanes that are right by themselves may be too many whatever the others become.
+    let certain = |n: &Vec<AxisId>| -> Vec<AxisId> {
+        let name = |a: &AxisId| &nest.kernel.axis(*a).name;
+        let doubtful = |a: &AxisId| {
+            errors.iter().any(|e| match e {
+                ScheduleError::AxisTwice { axis }
+                | ScheduleError::BadSize { axis }
+                | ScheduleError::NotPowerOfTwo { axis, .. } => axis == name(a),
+                _ => false,
+            })
+        };
+        n.iter().copied().filter(|a| !doubtful(a)).collect()
+    };
+    let found = if unsure {
+        let largest = nests.iter().map(certain).max_by_key(|n| product(n, nest)).unwrap_or_default();
+        (product(&largest, nest), names(&largest, nest))
+    } else {
+        (nest.workgroup, largest.1)
+    };
+    if found.0 > nest.target.max_invocations {
         errors.push(ScheduleError::WorkgroupTooLarge {
-            asked: nest.workgroup,
+            asked: found.0,
             allowed: nest.target.max_invocations,
-            nest: largest.1,
+            nest: found.1,
             target: nest.target.name.clone(),
         });
     }

@@ -75,7 +75,15 @@ fn axis(
             let capacity = fixed.or_else(|| deps::capacity(kernel, shape, decl.hi));
             match capacity {
                 Some(n) if n <= product => {}
-                _ => errors.push(ScheduleError::NotCovered { axis: name.clone(), covered: product, extent: capacity }),
+                _ => {
+                    let of = fixed.is_none().then(|| kernel.spell(decl.hi));
+                    errors.push(ScheduleError::NotCovered {
+                        axis: name.clone(),
+                        covered: product,
+                        extent: capacity,
+                        of,
+                    });
+                }
             }
             None
         }

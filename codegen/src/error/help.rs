@@ -14,7 +14,7 @@ impl ScheduleError {
             Self::Shape(error) => error.help(),
             Self::BadSize { axis } => format!("`{axis}: serial` is always right; add sized levels from there"),
             Self::UnknownAxis { axis: name, known }
-            | Self::UnknownTensor { tensor: name, known }
+            | Self::UnknownTensor { tensor: name, usable: known, .. }
             | Self::UnknownValue { value: name, known } => match nearest(name, known) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None if known.is_empty() => "drop the line".into(),
@@ -169,7 +169,7 @@ fn dividing(s: &Schedule, axis: &str, extent: u32) -> Option<Level> {
 }
 
 fn divisors(n: u32) -> String {
-    let words: Vec<String> = (2..n).filter(|d| n.is_multiple_of(*d)).map(|d| d.to_string()).collect();
+    let words: Vec<String> = (1..=n).filter(|d| n.is_multiple_of(*d)).map(|d| d.to_string()).collect();
     words.join(", ")
 }
 

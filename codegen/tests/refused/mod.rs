@@ -46,6 +46,18 @@ fn two_loops(x: Tensor<N>, y: Out<N>, z: Out<N>) {
     }
 }
 
+/// Two stores in one loop, beside another.
+#[kernel]
+fn two_in_one(x: Tensor<N>, y: Out<N>, z: Out<N>, w: Out<N>) {
+    for a in 0..N {
+        y[a] = x[a];
+        z[a] = x[a] * 2.0;
+    }
+    for b in 0..N {
+        w[b] = x[b] * 3.0;
+    }
+}
+
 /// Two loops, one of which changes a tensor in place.
 #[kernel]
 fn in_place(x: InOut<N>, y: Tensor<N>, z: Out<N>) {
@@ -200,6 +212,7 @@ fn names() -> Vec<Case> {
         on_rmsnorm("q: grid;").detail("far"),
         on_linear("ko: serial; stage w at k: workgroup;").detail("level"),
         on_linear("k: serial as ko, serial(16); stage ww at ko: workgroup; store ww: f16;"),
+        on_linear("k: serial as ko, serial(16); stage zz at ko: workgroup;").detail("far"),
         on_rmsnorm("t: grid; compute scales at i;"),
         on_linear("k: serial; compute score at k;").detail("none"),
         on_linear("k: serial as ko, serial(16); stage w at k0: workgroup; stage x at k0: workgroup;"),
@@ -242,6 +255,7 @@ fn sizes() -> Vec<Case> {
         on_linear("k: lanes(32), vector(4);"),
         on_linear("r: grid(12), lanes(64);").detail("grid"),
         on_attention("j: serial(4), lanes(64);").detail("run-time"),
+        on_linear("t: lanes(4);").detail("capacity"),
         on_linear("t: grid; r: grid; k: serial, lanes(64), vector(4); tail k: exact;"),
         on_rmsnorm("i: serial(3), lanes(32); tail i: exact;").detail("closed"),
         on_attention("t: grid; j: serial, lanes(8); tail j: exact;"),
@@ -264,6 +278,12 @@ fn lanes() -> Vec<Case> {
         on_linear("workgroup 128; r: grid, lanes(2), unroll(4); k: serial, lanes(32), vector(8);"),
         on_rmsnorm("t: grid; j: serial, lanes(64); i: serial, lanes(96);"),
         on_rmsnorm("t: grid, lanes(2); j: serial, lanes(32); i: serial, lanes(64);"),
+        Case::new(
+            two_in_one(),
+            "schedule odd for two_in_one { a: serial, lanes(48); b: serial, lanes(100); }",
+            small(),
+        )
+        .detail("once"),
         on_linear("r: grid; k: serial, lanes(48);"),
         on_linear("workgroup 64; r: grid, lanes(2); k: serial, lanes(33);").detail("workgroup"),
         on_linear("r: grid, lanes(2); k: serial, lanes(300);").detail("large"),

@@ -350,7 +350,9 @@ impl<'t> Parser<'t> {
                 let tensor = self.name("a tensor")?;
                 let level = self.at_level()?;
                 self.sign(':')?;
-                let place = self.word(Place::ALL, Place::word)?;
+                // Of the two places, `registers` never applies; that is for `apply` to say.
+                let places = if self.is_word(Place::Registers.word()) { Place::ALL } else { &[Place::Workgroup] };
+                let place = self.word(places, Place::word)?;
                 self.once(at, format!("`stage {tensor}` in {place}"), KEEP_ONE);
                 self.parts.push((Spot::Stage(tensor.clone(), place), at));
                 s.stages.push(Stage { tensor, at: level, place });

@@ -228,7 +228,7 @@ impl CliError {
         let mut cause = self.source();
         while let Some(error) = cause {
             let reason = error.to_string();
-            if !text.contains(&reason) {
+            if !reason.lines().all(|line| text.contains(line)) {
                 text.push_str("\n  = because: ");
                 text.push_str(&reason);
             }
@@ -255,5 +255,10 @@ mod tests {
         assert_eq!(write.text(), "cannot write out.md\n  = because: permission denied");
         let read = CliError::Model(ModelError::Read { path: "config.json".into(), source: denied() });
         assert_eq!(read.text(), "cannot read config.json: permission denied");
+        let Err(two) = tilewright_dsl::schedule::parse_file("mine.txt", "schedule a for b { x }\nschedule 3") else {
+            panic!("both schedules are wrong")
+        };
+        let text = CliError::Schedules(two).text();
+        assert_eq!((text.lines().count(), text.contains("because")), (2, false), "{text}");
     }
 }

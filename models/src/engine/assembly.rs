@@ -2,18 +2,20 @@
 //!
 //! The rule: a buffer's layout is what the programs that bind it say, and where two say different things that is an error,
 //! never a copy. A tier's storage of weights is added to schedules that say nothing of it. All of the user's schedules are
-//! held against their kernels, and what is wrong with them is gathered. The order of ops is absent: that is the model's.
+//! held against their kernels, the longest steps and each other, and what is wrong with them is gathered. The order of ops
+//! is absent: that is the model's.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use tilewright_codegen::program::{Count, Program, TensorLayout};
 use tilewright_codegen::shape::Shape;
 use tilewright_codegen::target::Target;
-use tilewright_codegen::{CompileError, compile};
+use tilewright_codegen::{CompileError, check_step, compile};
 use tilewright_dsl::ir::{self, Kernel};
 use tilewright_dsl::schedule::{Schedule, Storage};
-use tilewright_runtime::{BufferDecl, BufferId, Graph, Op, Role, ScalarSource};
+use tilewright_dsl::storage::stride;
+use tilewright_runtime::{BufferDecl, BufferId, Graph, Op, Params, Role, ScalarSource};
 
 use super::conflict::{StorageConflict, Use};
 use crate::error::ModelError;
@@ -93,13 +95,22 @@ pub struct Assembly<'a> {
     programs: HashMap<(&'static str, Storage, bool, Shape), Arc<Program>>,
     /// Which of the user's schedules are wrong, and how, at the first shape at which they are.
     refused: Vec<(usize, ModelError)>,
+    /// Tensors in two layouts, one for each `store` line that is to change.
+    conflicts: Vec<StorageConflict>,
+    /// The model's weights with the kernels' parameters that they are given to.
+    given: BTreeSet<Given>,
     buffers: Vec<BufferDecl>,
     placed: Vec<Placed>,
     by_name: HashMap<String, usize>,
     rows: Rows,
+    /// Parameters of the longest steps of the graph in the making.
+    steps: Vec<Params>,
     group: u32,
     ops: Vec<Op>,
 }
+
+/// A weight of the model, the kernel and parameter that it is given to, and how it is stored for it.
+type Given = (String, String, String, Storage);
 
 impl<'a> Assembly<'a> {
     /// Nothing yet; `overrides` take the place of the tier's schedules.
@@ -112,10 +123,13 @@ impl<'a> Assembly<'a> {
             kernels: kernels::all().into_iter().map(|e| (e.kernel.name.clone(), e.kernel)).collect(),
             programs: HashMap::new(),
             refused: Vec::new(),
+            conflicts: Vec::new(),
+            given: BTreeSet::new(),
             buffers: Vec::new(),
             placed: Vec::new(),
             by_name: HashMap::new(),
             rows: Rows::One,
+            steps: Vec::new(),
             group: 0,
             ops: Vec::new(),
         }
@@ -131,9 +145,10 @@ impl<'a> Assembly<'a> {
         self.rows
     }
 
-    /// Begins a graph for steps of so many positions.
-    pub fn begin(&mut self, rows: Rows) {
-        (self.rows, self.group) = (rows, 0);
+    /// Begins a graph for steps of so many positions; `steps` are the parameters of the longest ones, which the user's
+    /// schedules must allow.
+    pub fn begin(&mut self, rows: Rows, steps: Vec<Params>) {
+        (self.rows, self.steps, self.group) = (rows, steps, 0);
         self.ops.clear();
     }
 
@@ -152,22 +167,19 @@ impl<'a> Assembly<'a> {
         Tensor { name: name.into(), role }
     }
 
-    /// Adds an op.
+    /// Adds an op. What is wrong with the user's schedules is noted for [`Assembly::finish`].
     ///
     /// # Errors
-    /// The schedule's, or two layouts of one tensor.
+    /// Those of the tier's own schedules.
     pub fn op(&mut self, call: Call) -> Result<(), ModelError> {
         let program = self.program(&call)?;
         let kernel = &self.kernels[call.kernel];
         let (reads, writes) = traffic(kernel, &program, &call, self.rows);
         let mut bindings = Vec::with_capacity(call.tensors.len());
         for (tensor, layout) in call.tensors.iter().zip(&program.tensors) {
-            bindings.push(self.place(tensor, layout, call.kernel)?);
+            bindings.push(self.place(tensor, layout, call.kernel));
         }
-        let mut scalars: Vec<_> = call.scalars.iter().map(|(name, s)| (name.to_string(), s.clone())).collect();
-        if let Rows::Chunk(_) = self.rows {
-            scalars.push(("T".into(), ScalarSource::Param("T".into())));
-        }
+        let scalars = self.scalars(&call);
         let (label, group) = (call.label.to_string(), self.group);
         self.ops.push(Op { label, group, program, bindings, scalars, reads: Some(reads), writes: Some(writes) });
         Ok(())
@@ -186,6 +198,15 @@ impl<'a> Assembly<'a> {
     /// Tensors of a role, in the order of their first use.
     pub fn of_role(&self, role: Role) -> Vec<Placed> {
         self.placed.iter().filter(|p| p.role == role).cloned().collect()
+    }
+
+    /// A value for each parameter that the program of a call names.
+    fn scalars(&self, call: &Call) -> Vec<(String, ScalarSource)> {
+        let mut scalars: Vec<_> = call.scalars.iter().map(|(name, s)| (name.to_string(), s.clone())).collect();
+        if let Rows::Chunk(_) = self.rows {
+            scalars.push(("T".into(), ScalarSource::Param("T".into())));
+        }
+        scalars
     }
 
     fn program(&mut self, call: &Call) -> Result<Arc<Program>, ModelError> {
@@ -222,9 +243,17 @@ impl<'a> Assembly<'a> {
             }
             schedule
         };
-        let mut program = None;
+        let scalars = self.scalars(call);
+        let (mut program, mut last) = (None, None);
         for (i, own) in self.overrides.iter().enumerate().filter(|(_, s)| s.kernel == call.kernel) {
-            match compile(kernel, &stored(own.clone()), &key.3, self.target) {
+            let own = stored(own.clone());
+            let done = compile(kernel, &own, &key.3, self.target).and_then(|program| {
+                let steps = self.steps.iter().map(|step| words(&scalars, step));
+                let mut judged = steps.map(|s| check_step(kernel, &own, &key.3, self.target, &program, &s));
+                judged.find(Result::is_err).unwrap_or(Ok(())).map(|()| program)
+            });
+            last = Some((own, done.is_err()));
+            match done {
                 // The last one counts.
                 Ok(done) => program = Some(done),
                 Err(bug @ CompileError::Bug(_)) => return Err(bug.into()),
@@ -232,10 +261,13 @@ impl<'a> Assembly<'a> {
                 Err(error) => self.refused.push((i, error.into())),
             }
         }
-        let program = match program {
+        let mut program = match program {
             Some(program) => program,
             None => self.best(kernel, &stored, &key.3)?,
         };
+        if let Some((refused, true)) = last {
+            wish(&mut program, &refused);
+        }
         let program = Arc::new(program);
         self.programs.insert(key, program.clone());
         Ok(program)
@@ -247,6 +279,10 @@ impl<'a> Assembly<'a> {
     /// Those.
     pub fn finish<T>(self, planned: Result<T, ModelError>) -> Result<T, ModelError> {
         let mut errors: Vec<ModelError> = self.refused.into_iter().map(|r| r.1).collect();
+        errors.extend(self.conflicts.into_iter().map(|mut conflict| {
+            conflict.complete(&self.given);
+            Box::new(conflict).into()
+        }));
         let planned = planned.map_err(|error| errors.push(error)).ok();
         match (planned, errors.len()) {
             (Some(planned), 0) => Ok(planned),
@@ -276,30 +312,36 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    fn place(&mut self, tensor: &Tensor, layout: &TensorLayout, kernel: &str) -> Result<Vec<BufferId>, ModelError> {
+    fn place(&mut self, tensor: &Tensor, layout: &TensorLayout, kernel: &str) -> Vec<BufferId> {
+        if tensor.role == Role::Weight {
+            self.given.insert((tensor.name.clone(), kernel.into(), layout.name.clone(), layout.storage));
+        }
         let Some(known) = self.by_name.get(&tensor.name).map(|i| &self.placed[*i]) else {
-            return Ok(self.declare(tensor, layout, kernel));
+            return self.declare(tensor, layout, kernel);
         };
-        if !agree(&known.layout, layout) {
-            return Err(self.conflict(tensor, known, layout, kernel).into());
+        let ids = known.buffers.clone();
+        if agree(&known.layout, layout) {
+            for (part, id) in ids.iter().enumerate() {
+                let decl = &mut self.buffers[id.0];
+                decl.bytes = decl.bytes.max(layout.part_bytes(part));
+            }
+            return ids;
         }
-        for (part, id) in known.buffers.iter().enumerate() {
-            let decl = &mut self.buffers[id.0];
-            decl.bytes = decl.bytes.max(layout.part_bytes(part));
+        let uses = [(known.kernel.as_str(), &known.layout), (kernel, layout)]
+            .map(|(kernel, layout)| self.wanted(kernel, layout));
+        let conflict = StorageConflict { tensor: tensor.name.clone(), uses, also: Vec::new() };
+        // One mistake is one error, however many tensors a parameter is given.
+        if !self.conflicts.iter().any(|c| c.line() == conflict.line()) {
+            self.conflicts.push(conflict);
         }
-        Ok(known.buffers.clone())
+        ids
     }
 
-    fn conflict(&self, tensor: &Tensor, known: &Placed, layout: &TensorLayout, kernel: &str) -> Box<StorageConflict> {
-        let one = Use { kernel: known.kernel.clone(), layout: known.layout.clone() };
-        let other = Use { kernel: kernel.into(), layout: layout.clone() };
-        let mut conflict = StorageConflict { tensor: tensor.name.clone(), uses: [one, other], schedule: None };
-        let line = conflict.narrow().map(|(narrow, _)| (narrow.kernel.clone(), narrow.layout.name.clone()));
-        conflict.schedule = line.and_then(|(kernel, parameter)| {
-            let own = self.overrides.iter().rev().find(|s| s.kernel == kernel)?;
-            own.stores.iter().any(|(tensor, _)| *tensor == parameter).then(|| Box::new(own.clone()))
-        });
-        Box::new(conflict)
+    /// A kernel's wish, with the user's schedule where that says it.
+    fn wanted(&self, kernel: &str, layout: &TensorLayout) -> Use {
+        let own = self.overrides.iter().rev().find(|s| s.kernel == kernel);
+        let own = own.filter(|s| s.stores.iter().any(|(tensor, _)| *tensor == layout.name));
+        Use { kernel: kernel.into(), layout: layout.clone(), schedule: own.cloned().map(Box::new) }
     }
 
     fn declare(&mut self, tensor: &Tensor, layout: &TensorLayout, kernel: &str) -> Vec<BufferId> {
@@ -315,6 +357,27 @@ impl<'a> Assembly<'a> {
         self.placed.push(Placed { name, layout, buffers: ids.clone(), role, kernel });
         ids
     }
+}
+
+/// A program with the layouts that a refused schedule asks for as far as they are possible, so that what is wrong with these
+/// is found as well. It never runs.
+fn wish(program: &mut Program, refused: &Schedule) {
+    for layout in program.tensors.iter_mut().filter(|t| !t.written && !t.integer) {
+        if let Some((_, storage)) = refused.stores.iter().find(|(tensor, _)| *tensor == layout.name) {
+            layout.storage = *storage;
+            layout.stride = stride(*storage, layout.dims.last().copied().unwrap_or(1));
+        }
+    }
+}
+
+/// The words of a program's parameters in a step.
+fn words(scalars: &[(String, ScalarSource)], step: &Params) -> Params {
+    let word = |source: &ScalarSource| match source {
+        ScalarSource::Param(name) => step.get(name).copied(),
+        ScalarSource::U32(n) => Some(*n),
+        ScalarSource::F32(x) => Some(x.to_bits()),
+    };
+    scalars.iter().filter_map(|(name, source)| Some((name.clone(), word(source)?))).collect()
 }
 
 /// Whether elements lie at the same words: heads side by side are one row.

@@ -85,22 +85,24 @@ impl Plan {
         let context = options.context.unwrap_or(u32::try_from(config.context()).unwrap_or(u32::MAX));
         let chunk = CHUNK.min(context);
         let token = tier.device_argmax && options.plain_argmax;
-        a.begin(Rows::Chunk(chunk));
+        let limit = limit(config, options);
+        // Rounds grow with positions in a step and before it, and the context bounds both together.
+        let longest = |most: u32| (1..=most).rev().map(|rows| params(context - rows, rows, limit)).collect();
+        a.begin(Rows::Chunk(chunk), longest(chunk));
         let mut model = Qwen2::new(a, config, context as usize);
         let h = model.layers()?;
         let prefill = a.end();
-        a.begin(Rows::One);
+        a.begin(Rows::One, longest(1));
         let mut model = Qwen2::new(a, config, context as usize);
         let row = model.last_row(&h, chunk as usize)?;
         model.head(&row, head, token)?;
         let last = a.end();
-        a.begin(Rows::One);
+        a.begin(Rows::One, longest(1));
         let mut model = Qwen2::new(a, config, context as usize);
         let h = model.layers()?;
         model.head(&h, head, token)?;
         let decode = a.end();
 
-        let vocab = config.vocab_size as u32;
         let place = |name: &str| a.find(name).cloned().ok_or_else(|| ModelError::Unplanned { tensor: name.into() });
         Ok(Plan {
             tier,
@@ -112,8 +114,8 @@ impl Plan {
             token: if token { Some(place(if tier.ahead { IDS } else { TOKEN })?.buffers[0]) } else { None },
             chunk,
             context,
-            limit: options.vocab_limit.map_or(vocab, |n| n.clamp(1, vocab)),
-            vocab,
+            limit,
+            vocab: config.vocab_size as u32,
             graphs: [prefill, last, decode].map(|ops| a.graph(ops)),
         })
     }
@@ -175,7 +177,7 @@ impl Plan {
 
     /// Parameters of a step of `rows` positions from `pos`.
     pub fn params(&self, pos: u32, rows: u32) -> Params {
-        [("pos", pos), ("T", rows), ("limit", self.limit)].map(|(name, value)| (name.to_string(), value)).into()
+        params(pos, rows, self.limit)
     }
 
     /// What a step brings back: the token, or the logits.
@@ -245,6 +247,16 @@ pub struct PlanReport {
     pub decode: Counters,
     /// The ops of all graphs, as text.
     pub ops: String,
+}
+
+fn params(pos: u32, rows: u32, limit: u32) -> Params {
+    [("pos", pos), ("T", rows), ("limit", limit)].map(|(name, value)| (name.to_string(), value)).into()
+}
+
+/// Ids from here on are never picked.
+fn limit(config: &Config, options: &EngineOptions) -> u32 {
+    let vocab = config.vocab_size as u32;
+    options.vocab_limit.map_or(vocab, |n| n.clamp(1, vocab))
 }
 
 fn check(config: &Config, options: &EngineOptions) -> Result<(), ModelError> {

@@ -1,6 +1,7 @@
 //! Schedules of the user's own take the place of the tier's.
 
 use tilewright_codegen::CompileError;
+use tilewright_codegen::target::Target;
 use tilewright_dsl::schedule::{Schedule, Storage, parse_file};
 use tilewright_models::config::Config;
 use tilewright_models::engine::{Engine, EngineOptions, PlanReport, TierChoice};
@@ -12,7 +13,7 @@ use crate::rule::hold;
 
 fn planned(schedules: Vec<Schedule>, tier: TierChoice) -> Result<PlanReport, ModelError> {
     let config = Config::open(&tiny()).unwrap();
-    let target = tilewright_codegen::target::Target::webgpu();
+    let target = Target::webgpu();
     let options = EngineOptions { schedules, tier, ..EngineOptions::default() };
     Engine::plan(&config, &target, &options)
 }
@@ -41,7 +42,7 @@ fn other_schedules_give_the_same_tokens() {
         vec![linear::subgroup(), rmsnorm::subgroup(), attention::subgroup(), argmax::subgroup()],
         vec![linear::row_subgroup(), attention::tree(), Schedule::empty("rope"), Schedule::empty("silu")],
     ] {
-        let options = EngineOptions { schedules, plain_argmax: true, context: Some(128), ..tier(6) };
+        let options = EngineOptions { schedules, plain_argmax: true, context: Some(72), ..tier(6) };
         let mut engine = load(&tiny(), &options);
         for case in prompts.iter().filter(|c| c.ids.len() < 64) {
             hold(&mut engine, case, 4);
@@ -113,6 +114,142 @@ fn what_a_kernel_writes_is_stored_in_f32() {
     }
 }
 
+/// The error of a schedule file on a tier, which must be about storages alone: the titles of its messages, and its text.
+fn conflicts(text: &str, number: usize) -> (Vec<String>, String) {
+    let error = refuse_file(text, number);
+    let all = match &error {
+        ModelError::Several(all) => all.iter().collect(),
+        one => vec![one],
+    };
+    assert!(all.iter().all(|e| matches!(e, ModelError::Storage(_))), "{error}");
+    (all.iter().map(|e| e.to_string().lines().next().unwrap_or_default().to_string()).collect(), error.to_string())
+}
+
+#[test]
+fn advice_on_storages_is_about_the_users_own_line() {
+    for (kernel, line, number) in [
+        ("qkv", "store in.linear.w: bf16", 10),
+        ("norm_gated", "store gate.w: bf16", 10),
+        ("norm_gated", "store up.w: bf16", 10),
+        ("norm_linear", "store w: bf16", 10),
+        ("linear", "store w: bf16", 6),
+        ("linear", "store w: f32", 6),
+        ("embedding", "store w: f32", 10),
+    ] {
+        let own = format!("schedule mine for {kernel} {{\n    {line};\n}}\n");
+        let (titles, text) = conflicts(&own, number);
+        assert_eq!(titles.len(), 1, "{text}");
+        for part in [
+            "would be stored in two ways",
+            &format!("(kernel `{kernel}`, schedule `mine`)"),
+            &format!("--> mine.txt:2:{}\n", 5 + line.find(": ").unwrap() + 2),
+            &format!(" 2 |  {line}\n"),
+            &format!("or drop `{line}` here"),
+        ] {
+            assert!(text.contains(part), "no {part:?} in: {text}");
+        }
+        // Both ways of the advice are right.
+        plan(parse_file("mine.txt", &own.replace(line, "").replace("    ;\n", "")).unwrap(), number).unwrap();
+        let advice = text.lines().find_map(|l| l.trim().strip_prefix("= help: write ")).expect("a help");
+        let advice = advice.split(" too, or drop").next().unwrap_or_default();
+        let mut all = own.clone();
+        let words: Vec<&str> = advice.split('`').skip(1).step_by(2).collect();
+        assert!(words.len().is_multiple_of(2) && !words.is_empty(), "{advice}");
+        let mut lines = std::collections::BTreeMap::<&str, String>::new();
+        for pair in words.chunks(2) {
+            lines.entry(pair[1]).or_default().push_str(&format!("{}; ", pair[0]));
+        }
+        let same = lines.remove(kernel).unwrap_or_default();
+        all = all.replace(&format!("{line};"), &format!("{line}; {same}"));
+        for (kernel, stores) in lines {
+            all.push_str(&format!("schedule theirs for {kernel} {{ {stores}}}\n"));
+        }
+        plan(parse_file("mine.txt", &all).unwrap(), number).unwrap_or_else(|e| panic!("{all}{e}"));
+    }
+    // Where the user wrote both lines, the other one's place is told.
+    let both = "schedule a for linear { store w: f16; }\nschedule b for embedding { store w: bf16; }";
+    let (titles, text) = conflicts(both, 1);
+    assert_eq!(titles.len(), 1, "{text}");
+    assert!(text.contains("mine.txt:1:34") && text.contains("mine.txt:2:37"), "{text}");
+}
+
+#[test]
+fn all_mistakes_of_storages_come_at_once() {
+    let (titles, text) = conflicts("schedule mine for attention { store k: f16; store v: bf16; store q: f16; }", 6);
+    let mut lines: Vec<&str> = titles.iter().filter_map(|t| t.split('`').nth(1)).collect();
+    lines.sort_unstable();
+    assert_eq!(lines, ["store k: f16", "store q: f16", "store v: bf16"], "{text}");
+    // Beside what is wrong with the schedules themselves.
+    for (text, number, titles) in [
+        (
+            "schedule a for linear_residual { store linear.x: bf16; store h: f16; } schedule b for qkv { store in.norm.x: f16; }",
+            10,
+            &["`store h: f16`", "`store linear.x: bf16`", "`store in.norm.x: f16`"][..],
+        ),
+        (
+            "schedule a for bias { store x: f16; tail r: exact; r: grid, lanes(7); }",
+            6,
+            &["7 does not divide", "`store x: f16`"],
+        ),
+        (
+            "schedule a for attention { h: grid, lanes(3000); store k: f16; tail c: exact; c: serial, serial(7); }",
+            6,
+            &["3000 invocations", "7 does not divide", "`store k: f16`"],
+        ),
+    ] {
+        let error = refuse_file(text, number).to_string();
+        for title in titles {
+            let told = error.lines().filter(|l| l.starts_with("error: ") && l.contains(title)).count();
+            assert_eq!(told, 1, "{title} in: {error}");
+        }
+        assert_eq!(error.lines().filter(|l| l.starts_with("error: ")).count(), titles.len(), "{error}");
+    }
+}
+
+#[test]
+fn steps_that_a_device_would_not_finish_are_refused_before_they_run() {
+    let config = Config::open(&tiny()).unwrap();
+    let target = Target { max_iterations: Some(65_535), ..Target::webgpu() };
+    let plan = |text: &str, number| {
+        let schedules = parse_file("mine.txt", text).unwrap();
+        let plain_argmax = number >= 6;
+        let options = EngineOptions { schedules, context: Some(69), plain_argmax, ..tier(number) };
+        Engine::plan(&config, &target, &options)
+    };
+    for (text, number, parts) in [
+        (
+            "schedule a for linear { }",
+            10,
+            ["in a step with T = 69", "kernel `linear`, schedule `a`", "--> mine.txt:1:10", "r: grid;"],
+        ),
+        (
+            "schedule a for argmax { t: serial, serial(32); }",
+            6,
+            [
+                "in a step with limit = 4096",
+                "kernel `argmax`, schedule `a`",
+                "has no line for `v` (a loop of 4096 rounds)",
+                "v: serial, lanes(32);",
+            ],
+        ),
+        (
+            "schedule a for attention { d: serial; }",
+            6,
+            ["pos = 0", "kernel `attention`, schedule `a`", "--> mine.txt:1:", "= help: share the work"],
+        ),
+    ] {
+        let error = plan(text, number).map(|_| ()).unwrap_err().to_string();
+        for part in parts {
+            assert!(error.contains(part), "no {part:?} in: {error}");
+        }
+        assert_eq!(error.lines().filter(|l| l.starts_with("error: ")).count(), 1, "{error}");
+        // Lines that are offered are right.
+        let Some(lines) = error.lines().find_map(|l| l.trim().strip_prefix("= help: write `")) else { continue };
+        let (kernel, lines) = (text.split(' ').nth(3).unwrap(), lines.trim_end_matches('`').replace("` and `", " "));
+        plan(&format!("schedule a for {kernel} {{ {lines} }}"), number).unwrap_or_else(|e| panic!("{lines}: {e}"));
+    }
+}
+
 #[test]
 fn weights_that_are_no_matrices_may_be_stored_in_16_bits() {
     let report = |text: &str| plan(parse_file("mine.txt", text).unwrap(), 6).unwrap();
@@ -146,7 +283,6 @@ schedule four for attention { store k: f16; }
 
 #[test]
 fn a_schedule_that_a_tier_does_not_run_is_named() {
-    use tilewright_codegen::target::Target;
     use tilewright_models::kernels::softmax;
 
     let config = Config::open(&tiny()).unwrap();

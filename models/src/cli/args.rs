@@ -371,9 +371,9 @@ pub struct ShowArgs {
     #[arg(value_name = "KERNEL")]
     pub kernel: String,
 
-    /// The schedule, by its name
-    #[arg(long, value_name = "NAME", default_value = "empty")]
-    pub schedule: String,
+    /// The schedule, by its name [default: the only one that --schedules has for the kernel, else `empty`]
+    #[arg(long, value_name = "NAME")]
+    pub schedule: Option<String>,
 
     /// Schedules from a file, beside those of the kernel
     #[arg(long, value_name = "FILE")]

@@ -7,6 +7,7 @@ use std::fmt::Write;
 
 use tilewright_codegen::program::Program;
 use tilewright_codegen::target::Target;
+use tilewright_dsl::schedule::{Schedule, Storage};
 use tilewright_runtime::plan::{Counters, counters, memory, text};
 use tilewright_runtime::{BufferDecl, BufferId, Graph, Params, Read, Role};
 
@@ -58,6 +59,8 @@ pub struct Plan {
     pub limit: u32,
     /// Logits of a position.
     pub vocab: u32,
+    /// What is to be said of the user's schedules: which are not used, and why.
+    pub unused: Vec<String>,
 }
 
 impl Plan {
@@ -114,6 +117,7 @@ impl Plan {
             context,
             limit: options.vocab_limit.map_or(vocab, |n| n.clamp(1, vocab)),
             vocab,
+            unused: Vec::new(),
             graphs: [prefill, last, decode].map(|ops| a.graph(ops)),
         })
     }
@@ -131,13 +135,13 @@ impl Plan {
         half: bool,
     ) -> Result<(Self, Vec<String>), ModelError> {
         check(config, options)?;
-        let mut notes = unused(options);
+        let mut notes = Vec::new();
         let last = tiers::count() - 1;
         let tier = match options.tier {
             TierChoice::Number(found) if found > last => return Err(ModelError::Tier { found, last }),
             TierChoice::Number(n) => {
-                let plan = Self::new(config, head, tiers::tier(n), target, options)?;
-                notes.extend(idle(&plan, options));
+                let mut plan = Self::new(config, head, tiers::tier(n), target, options)?;
+                plan.unused = unused(&plan, options);
                 return Ok((plan, notes));
             }
             TierChoice::Auto => last,
@@ -145,8 +149,8 @@ impl Plan {
         let mut first = None;
         for tier in tiers::all()[..=tier].iter().rev().filter(|t| half || t.weights == Default::default()) {
             match Self::new(config, head, tier, target, options) {
-                Ok(plan) => {
-                    notes.extend(idle(&plan, options));
+                Ok(mut plan) => {
+                    plan.unused = unused(&plan, options);
                     return Ok((plan, notes));
                 }
                 Err(error) => {
@@ -166,6 +170,11 @@ impl Plan {
     /// Every program, as often as an op uses it.
     pub fn programs(&self) -> impl Iterator<Item = &Program> {
         self.graphs.iter().flat_map(|graph| &graph.ops).map(|op| &*op.program)
+    }
+
+    /// Whether any weights are stored in 16 bits.
+    pub fn narrow(&self) -> bool {
+        self.weights.iter().any(|placed| placed.layout.storage != Storage::F32)
     }
 
     /// The graph of a stage.
@@ -217,6 +226,7 @@ impl Plan {
             tier: self.tier.number,
             tier_name: self.tier.name,
             notes,
+            unused: self.unused.clone(),
             memory: memory.to_string(),
             memory_bytes: memory.total(),
             weight_bytes: memory.bytes(Role::Weight),
@@ -235,6 +245,8 @@ pub struct PlanReport {
     pub tier_name: &'static str,
     /// Why better tiers were passed over, and the like.
     pub notes: Vec<String>,
+    /// What is to be said of the user's schedules: which are not used, and why.
+    pub unused: Vec<String>,
     /// Bytes by role, as text.
     pub memory: String,
     /// Bytes of all buffers.
@@ -273,24 +285,16 @@ fn check(config: &Config, options: &EngineOptions) -> Result<(), ModelError> {
     }
 }
 
-/// Schedules of which only the last for a kernel counts.
-fn unused(options: &EngineOptions) -> Vec<String> {
-    let all = &options.schedules;
-    let later = |i: usize| all[i + 1..].iter().find(|s| s.kernel == all[i].kernel);
-    let note = |i: usize| {
-        later(i)
-            .map(|s| format!("schedule `{}` is not used: `{}` for `{}` comes after it", all[i].name, s.name, s.kernel))
+/// The user's schedules that do not count: all but the last for a kernel, and those for kernels that the plan does not run.
+fn unused(plan: &Plan, options: &EngineOptions) -> Vec<String> {
+    let (all, tier) = (&options.schedules, plan.tier.number);
+    let note = |(i, own): (usize, &Schedule)| {
+        let (name, kernel) = (&own.name, &own.kernel);
+        if let Some(later) = all[i + 1..].iter().find(|s| s.kernel == own.kernel) {
+            return Some(format!("schedule `{name}` is not used: `{}` for `{kernel}` comes after it", later.name));
+        }
+        let runs = plan.programs().any(|program| program.kernel == *kernel);
+        (!runs).then(|| format!("schedule `{name}` is not used: tier {tier} does not run kernel `{kernel}`"))
     };
-    (0..all.len()).filter_map(note).collect()
-}
-
-/// Schedules for kernels that the plan does not run.
-fn idle(plan: &Plan, options: &EngineOptions) -> Vec<String> {
-    let runs = |kernel: &str| plan.graphs.iter().flat_map(|g| &g.ops).any(|op| op.program.kernel == kernel);
-    let idle = options.schedules.iter().filter(|s| !runs(&s.kernel));
-    idle.map(|s| {
-        let (name, kernel, tier) = (&s.name, &s.kernel, plan.tier.number);
-        format!("schedule `{name}` is not used: tier {tier} does not run kernel `{kernel}`")
-    })
-    .collect()
+    all.iter().enumerate().filter_map(note).collect()
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use tilewright_runtime::Size;
 
-use crate::engine::StorageConflict;
+use crate::engine::{StorageConflict, TooSmall};
 
 /// Everything that can go wrong between a model folder and the numbers that the kernels are fed.
 #[derive(Debug, thiserror::Error)]
@@ -391,6 +391,10 @@ pub enum ModelError {
     /// Two kernels want one tensor in different layouts.
     #[error(transparent)]
     Storage(#[from] Box<StorageConflict>),
+
+    /// The device, or the target that plays one, is too small for the program's own schedules.
+    #[error(transparent)]
+    TooSmall(Box<TooSmall>),
 
     /// Several schedules of the user's are wrong: all that is wrong with them, at least two things.
     #[error("{}", one_a_message(.0))]

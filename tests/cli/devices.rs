@@ -79,7 +79,7 @@ fn doctor_tells_what_there_is() {
 #[test]
 fn a_context_that_does_not_fit() {
     let args = ["generate", "--backend", "interp", "--context", "2048", "--target", "max_binding_bytes=400000", "hi"];
-    run(&args).fails(1, &["context of 2048", "524288", "400000", "smaller --context"]);
+    run(&args).fails(2, &["context of 2048", "524288", "400000", "smaller --context"]);
 }
 
 #[test]
@@ -98,5 +98,44 @@ fn the_least_targets_reach_the_model() {
         assert_eq!(ran.code, Some(0), "{limit}: {}", ran.stderr);
         assert!(ran.stdout.contains("GB/s"), "{limit}: {}", ran.stdout);
     }
-    run(&["generate", "--target", "max_storage_buffers=2", "hi"]).fails(1, &["3", "storage buffers", "2"]);
+}
+
+/// The program's own schedules are not the user's to change, and an adapter is not to blame for limits that are played.
+#[test]
+fn a_target_that_is_too_small_is_blamed_with_a_value_that_would_do() {
+    let generate = |target: &str, tier: &str| {
+        run(&[
+            "generate",
+            "--temperature",
+            "0",
+            "--max-tokens",
+            "2",
+            "--target",
+            target,
+            "--tier",
+            tier,
+            "The capital of",
+        ])
+    };
+    for (target, says) in [
+        ("max_storage_buffers=3", "`max_storage_buffers` is 3"),
+        ("max_invocations=32", "64 invocations a workgroup, and `max_invocations` is 32"),
+        ("max_buffer_bytes=16384", "a binding has 16384"),
+        ("max_workgroups=4", "`max_workgroups` hold 16"),
+    ] {
+        for tier in ["auto", "0", "6"] {
+            let ran = generate(target, tier);
+            for part in ["llvmpipe", ".rs:", " lanes that multiply"] {
+                assert!(!ran.stderr.contains(part), "{part:?} in: {}", ran.stderr);
+            }
+            let reasons = ran.stderr.matches("tier ").count();
+            assert!(reasons >= if tier == "auto" { 11 } else { 1 }, "{}", ran.stderr);
+            let (_, enough) = ran.stderr.split_once("= help: `").expect("what would do");
+            let enough = enough.split_once('`').expect("a value").0.to_string();
+            ran.fails(2, &["--target is too small", says, "` is enough"]);
+            assert_eq!(generate(&enough, tier).code, Some(0), "{enough} on tier {tier}");
+        }
+    }
+    let least = generate("max_storage_buffers=3", "0");
+    least.fails(2, &["tier 0 (naive): kernel `", "`max_storage_buffers=4` is enough"]);
 }

@@ -143,6 +143,7 @@ impl Folder {
 /// Whether the key-value cache, which grows with the context, is what the device has no room for.
 fn cache_too_large(error: &ModelError) -> bool {
     match error {
+        ModelError::TooSmall(small) => small.cache(),
         ModelError::Compile(CompileError::Schedule { errors, .. }) => {
             errors.iter().any(|e| matches!(e, ScheduleError::BindingTooLarge { tensor, .. } if tensor == "cache"))
         }

@@ -12,7 +12,7 @@ use tilewright_runtime::plan::{Counters, counters, memory, text};
 use tilewright_runtime::{BufferDecl, BufferId, Graph, Params, Read, Role};
 
 use super::assembly::{Assembly, Placed, Rows};
-use super::{EngineOptions, TierChoice};
+use super::{EngineOptions, TierChoice, limits};
 use crate::config::Config;
 use crate::error::ModelError;
 use crate::kernels;
@@ -126,7 +126,8 @@ impl Plan {
     /// tiers with f16 weights are passed over.
     ///
     /// # Errors
-    /// An impossible option; the asked tier's errors; those of the best tier where none is possible.
+    /// An impossible option; a device that is too small; else the asked tier's errors, or those of the best tier where none is
+    /// possible.
     pub fn choose(
         config: &Config,
         head: &str,
@@ -140,26 +141,42 @@ impl Plan {
         let tier = match options.tier {
             TierChoice::Number(found) if found > last => return Err(ModelError::Tier { found, last }),
             TierChoice::Number(n) => {
-                let mut plan = Self::new(config, head, tiers::tier(n), target, options)?;
+                let tier = tiers::tier(n);
+                let new = |target: &Target| Self::new(config, head, tier, target, options);
+                let mut plan = new(target).map_err(|error| match limits::lack(tier, &error, options) {
+                    Some(lack) => limits::too_small(vec![lack], target, options, &|other| new(other).is_ok()),
+                    None => error,
+                })?;
                 plan.unused = unused(&plan, options);
                 return Ok((plan, notes));
             }
             TierChoice::Auto => last,
         };
-        let mut first = None;
-        for tier in tiers::all()[..=tier].iter().rev().filter(|t| half || t.weights == Default::default()) {
+        let (mut first, mut lacks) = (None, Some(Vec::new()));
+        let tiers = || tiers::all()[..=tier].iter().rev().filter(|t| half || t.weights == Default::default());
+        for tier in tiers() {
             match Self::new(config, head, tier, target, options) {
                 Ok(mut plan) => {
                     plan.unused = unused(&plan, options);
                     return Ok((plan, notes));
                 }
                 Err(error) => {
+                    lacks = lacks.zip(limits::lack(tier, &error, options)).map(|(mut all, lack)| {
+                        all.push(lack);
+                        all
+                    });
                     notes.push(format!("tier {} ({}) is not possible here: {error}", tier.number, tier.name));
                     first = first.or(Some(error));
                 }
             }
         }
-        Err(first.unwrap_or(ModelError::Tier { found: 0, last }))
+        match lacks {
+            Some(lacks) if !lacks.is_empty() => {
+                let runs = |other: &Target| tiers().any(|tier| Self::new(config, head, tier, other, options).is_ok());
+                Err(limits::too_small(lacks, target, options, &runs))
+            }
+            _ => Err(first.unwrap_or(ModelError::Tier { found: 0, last })),
+        }
     }
 
     /// All buffers.

@@ -298,7 +298,7 @@ fn schedule_files() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("mine.txt");
     let generate = || run(&["generate", "--backend", "interp", "--schedules", path(&file), "hi"]);
-    generate().fails(1, &["mine.txt", "cannot read"]);
+    generate().fails(1, &["--schedules", "mine.txt", "cannot be read"]);
     fs::write(&file, "schedule mine for linear {\n    r grid;\n}\n").unwrap();
     generate().fails(1, &["mine.txt:2:5", "expected", "found"]);
     fs::write(&file, "schedule mine for lienar {\n    r: grid;\n}\n").unwrap();

@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::config::Config;
-use crate::error::ModelError;
+use crate::error::{ModelError, counted};
 use crate::files::{self, read_json};
 pub use convert::Dtype;
 use file::{Entry, WeightsFile};
@@ -187,9 +187,9 @@ impl Checkpoint {
         }
         if let Some(first) = strangers.first() {
             self.notes.push(format!(
-                "{}: {} of its tensors are not Qwen2's and are not used, such as `{first}`",
+                "{}: {} not Qwen2's and not used, such as `{first}`",
                 listing.display(),
-                strangers.len()
+                counted(strangers.len(), "of its tensors is", "of its tensors are")
             ));
         }
         Ok(())
@@ -295,12 +295,13 @@ fn open_shards(dir: &Path, index: &Path) -> Result<(Vec<WeightsFile>, HashMap<St
         shards.entry(name).or_default().push(tensor);
     }
     for (shard, tensors) in &shards {
-        if !dir.join(shard).is_file() {
+        let path = dir.join(shard);
+        if !path.is_file() {
             return Err(ModelError::NoShard {
                 index: index.into(),
                 shard: (*shard).into(),
                 tensors: tensors.len(),
-                found: "there is no such file".into(),
+                found: if path.exists() { "it is no regular file" } else { "there is no such file" }.into(),
             });
         }
     }

@@ -7,6 +7,7 @@ mod ahead;
 pub mod assembly;
 mod conflict;
 mod interp;
+mod limits;
 mod machine;
 mod plan;
 mod probe;
@@ -25,6 +26,7 @@ use crate::error::ModelError;
 use crate::rope::RopeTables;
 use crate::upload;
 pub use conflict::{StorageConflict, Use};
+pub use limits::{Lack, TooSmall};
 use machine::Machine;
 pub use plan::{Plan, PlanReport, Stage};
 pub use probe::Probed;
@@ -114,6 +116,8 @@ pub struct EngineInfo {
     pub shaders: &'static str,
     /// Why better tiers were passed over, and whatever else is worth a line.
     pub notes: Vec<String>,
+    /// What is to be said of the user's schedules: which are not used, and why.
+    pub unused: Vec<String>,
     /// The memory plan as text.
     pub memory: String,
     /// Bytes of all buffers.
@@ -275,7 +279,8 @@ impl Engine {
             _ => {
                 let bytes = self.machine.read(self.plan.logits_read())?;
                 self.logits(&bytes, self.position - 1)?;
-                Err(ModelError::NotFiniteToken { position: self.position as usize - 1 })
+                let (position, narrow) = (self.position as usize - 1, self.plan.narrow());
+                Err(ModelError::NotFiniteToken { position, narrow })
             }
         }
     }
@@ -377,7 +382,8 @@ impl Engine {
             None => Ok(logits),
             Some(at) => {
                 let (token, value) = (at as u32, logits[at]);
-                Err(ModelError::NotFinite { position: position as usize, token, value })
+                let narrow = self.plan.narrow();
+                Err(ModelError::NotFinite { position: position as usize, token, value, narrow })
             }
         }
     }
@@ -421,6 +427,7 @@ fn info(report: PlanReport, adapter: String, shaders: &'static str) -> EngineInf
         adapter,
         shaders,
         notes: report.notes,
+        unused: report.unused,
         memory: report.memory,
         memory_bytes: report.memory_bytes,
         weight_bytes: report.weight_bytes,

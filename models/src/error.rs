@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use tilewright_runtime::Size;
 
-use crate::engine::StorageConflict;
+use crate::engine::{StorageConflict, TooSmall};
 
 /// Everything that can go wrong between a model folder and the numbers that the kernels are fed.
 #[derive(Debug, thiserror::Error)]
@@ -275,8 +275,7 @@ pub enum ModelError {
 
     /// The model produced a logit that is not a finite number.
     #[error(
-        "the logit of token {token} at position {position} is {value}; expected finite numbers; the weights are damaged, or they \
-         overflow their storage: try tier 0 or 1, which keeps f32 weights"
+        "the logit of token {token} at position {position} is {value}; expected finite numbers; {}", damaged(*.narrow)
     )]
     NotFinite {
         /// The position in the sequence, from 0.
@@ -285,6 +284,8 @@ pub enum ModelError {
         token: u32,
         /// The value found.
         value: f32,
+        /// Whether weights are stored in 16 bits.
+        narrow: bool,
     },
 
     /// There was nothing to choose a token from.
@@ -302,17 +303,19 @@ pub enum ModelError {
 
     /// The device's argmax met a logit that is not a finite number, and the logits could not tell which.
     #[error(
-        "a logit at position {position} is not a finite number; expected finite numbers; the weights are damaged, or they \
-         overflow their storage: try tier 0 or 1, which keeps f32 weights"
+        "a logit at position {position} is not a finite number; expected finite numbers; {}", damaged(*.narrow)
     )]
     NotFiniteToken {
         /// The position in the sequence, from 0.
         position: usize,
+        /// Whether weights are stored in 16 bits.
+        narrow: bool,
     },
 
     /// More positions than the cache has.
     #[error(
-        "{asked} more tokens at position {position} do not fit a context of {context}; use a shorter prompt, fewer new tokens or a longer context"
+        "{} at position {position} {} not fit a context of {context}; use a shorter prompt, fewer new tokens or a longer context",
+        counted(*asked, "more token", "more tokens"), if *asked == 1 { "does" } else { "do" }
     )]
     ContextFull {
         /// Positions in use.
@@ -347,7 +350,7 @@ pub enum ModelError {
 
     /// Weights beyond the largest f16.
     #[error(
-        "{count} values of `{tensor}` are too large for f16, which ends at 65,504; try tier 0 or 1, which keeps f32 weights"
+        "{count} values of `{tensor}` are too large for f16, which ends at 65,504; store them in f32, as the schedules of tiers 0 and 1 do"
     )]
     HalfOverflow {
         /// The tensor.
@@ -388,6 +391,10 @@ pub enum ModelError {
     /// Two kernels want one tensor in different layouts.
     #[error(transparent)]
     Storage(#[from] Box<StorageConflict>),
+
+    /// The device, or the target that plays one, is too small for the program's own schedules.
+    #[error(transparent)]
+    TooSmall(Box<TooSmall>),
 
     /// Several schedules of the user's are wrong: all that is wrong with them, at least two things.
     #[error("{}", one_a_message(.0))]
@@ -466,6 +473,20 @@ pub enum ModelError {
         /// The folder.
         path: PathBuf,
     },
+}
+
+/// A number of things: `1 token`, `2 tokens`.
+pub(crate) fn counted(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
+/// Why numbers are not finite.
+fn damaged(narrow: bool) -> &'static str {
+    if narrow {
+        "the weights are damaged, or they overflow their 16 bits: store them in f32, as the schedules of tiers 0 and 1 do"
+    } else {
+        "the weights are damaged: download them again"
+    }
 }
 
 /// One `error:` after another.

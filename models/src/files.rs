@@ -1,7 +1,7 @@
 //! A model's files: in a folder, or part of this program.
 //!
 //! Whoever reads a model asks here, by path. The rule: under the folder [`BUNDLED`], whose name no other folder has, lies the
-//! bundled model, embedded in the program, so that it is there wherever the program lies; every other path is the file system's.
+//! bundled model, embedded in the program, so that it is there wherever the program lies; every other path is a regular file of the file system's, or a link to one.
 //! Nothing is unpacked. Absent: writing.
 
 use std::borrow::Cow;
@@ -42,9 +42,23 @@ pub(crate) fn exists(path: &Path) -> bool {
     embedded(path).map_or_else(|| path.exists(), |found| found.is_ok())
 }
 
+/// Refuses what is no regular file before it is opened: to open a pipe is to wait for whoever writes into it.
+fn regular(path: &Path) -> io::Result<()> {
+    let found = std::fs::metadata(path)?.file_type();
+    if found.is_file() {
+        return Ok(());
+    }
+    let what = if found.is_dir() { "it is a folder" } else { "it is a pipe or a device" };
+    Err(io::Error::other(format!("{what}; expected a regular file")))
+}
+
 /// A file's bytes.
 pub(crate) fn read(path: &Path) -> Result<Cow<'static, [u8]>, ModelError> {
-    let bytes = embedded(path).map_or_else(|| std::fs::read(path).map(Cow::Owned), |found| found.map(Cow::Borrowed));
+    let from_disk = || {
+        regular(path)?;
+        std::fs::read(path).map(Cow::Owned)
+    };
+    let bytes = embedded(path).map_or_else(from_disk, |found| found.map(Cow::Borrowed));
     bytes.map_err(|source| ModelError::Read { path: path.into(), source })
 }
 
@@ -77,6 +91,7 @@ impl Bytes {
         if let Some(found) = embedded(path) {
             return found.map(Bytes::Embedded).map_err(read);
         }
+        regular(path).map_err(read)?;
         let file = File::open(path).map_err(read)?;
         // SAFETY: the map is only read. As with every mapped file, another process that truncates it meanwhile can end
         // this one; nothing here can rule that out.

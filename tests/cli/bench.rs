@@ -1,6 +1,6 @@
 //! Tables and reports of `bench`.
 
-use crate::run::{Ran, interpreted, path, run, small_model};
+use crate::run::{Ran, edit_tensor, interpreted, path, run, small_model};
 
 const SMALL: [&str; 6] = ["--prompt-tokens", "3", "--generate", "3", "--runs", "2"];
 
@@ -68,8 +68,56 @@ fn a_report_is_written_once() {
     bench(model.path(), &[&rest[..], &["--force"]].concat()).ok();
 }
 
+/// Weights that f16 rounds to nothing: a schedule that stores them so is wrong on every tier, and tier 0's own are right.
+#[test]
+fn a_wrong_schedule_is_caught_on_the_first_tiers_too() {
+    let model = small_model();
+    let weights = model.path().join("model.safetensors");
+    edit_tensor(&weights, "model.embed_tokens.weight", |x| x * 2f32.powi(-26));
+    let file = model.path().join("mine.txt");
+    let text = |line: &str| format!("schedule a for linear {{ {line} }}\nschedule b for embedding {{ {line} }}\n");
+    for tiers in ["0", "1", "0,1"] {
+        std::fs::write(&file, text("store w: f16;")).unwrap();
+        let rest = ["--tiers", tiers, "--schedules", path(&file)];
+        let ran = bench(model.path(), &rest);
+        assert_eq!(ran.code, Some(1), "{tiers}: {}\n{}", ran.stdout, ran.stderr);
+        assert!(ran.stdout.contains("BROKEN: "), "{}", ran.stdout);
+        for part in ["breaks the token rule against tier 0", "the schedules of ", "mine.txt are in use", "--schedules"]
+        {
+            assert!(ran.stderr.contains(part), "no {part:?} in: {}", ran.stderr);
+        }
+        std::fs::write(&file, text("")).unwrap();
+        let out = bench(model.path(), &rest).ok();
+        assert!(!out.contains("reference") && out.contains("equal (3)"), "{out}");
+    }
+}
+
+#[test]
+fn rows_are_told_as_they_get_ready() {
+    let model = small_model();
+    let dir = tempfile::tempdir().unwrap();
+    let report = dir.path().join("r.md");
+    let rest = ["--tiers", "0,3", "--long-prompt-tokens", "20", "--report", path(&report)];
+    let ran = bench(model.path(), &rest);
+    let lines: Vec<&str> = ran.stderr.lines().collect();
+    let told = |line: &str, tier: &str| line.starts_with(tier) && line.ends_with(" tok/s");
+    assert_eq!(lines.len(), 6, "{}", ran.stderr);
+    assert!(told(lines[0], "tier 0 naive: ") && told(lines[1], "tier 3 cooperative: "), "{}", ran.stderr);
+    assert_eq!(lines[2], "the same after a prompt of 20 tokens");
+    assert!(told(lines[3], "tier 0 naive: ") && told(lines[4], "tier 3 cooperative: "), "{}", ran.stderr);
+}
+
+#[test]
+fn a_long_prompt_that_does_not_fit_is_refused_before_anything_is_measured() {
+    let model = small_model();
+    let rest = ["--long-prompt-tokens", "500000", "--report", "/dev/null"];
+    let ran = bench(model.path(), &rest);
+    assert!(!ran.stderr.contains("tok/s"), "{}", ran.stderr);
+    ran.fails(2, &["500003 tokens", "room for 512"]);
+}
+
 #[test]
 fn a_report_needs_a_place() {
     run(&["bench", "--backend", "interp", "--report", "/no/such/folder/r.md"])
-        .fails(1, &["cannot write /no/such/folder/r.md", "because"]);
+        .fails(1, &["cannot write /no/such/folder/r.md", "there is no folder /no/such/folder", "make it first"]);
 }

@@ -69,9 +69,16 @@ fn run_doctor_with_a_context_beyond_the_models(model: &std::path::Path) {
 fn doctor_tells_what_there_is() {
     let model = crate::run::bundled();
     let text = run(&["doctor", "--model", crate::run::path(&model)]).ok();
-    for part in
-        ["0: ", "chosen: ", "workgroup memory", "GB/s", "6 layers", "chat template: the model's own", "tier 6", "total"]
-    {
+    for part in [
+        "0: ",
+        "chosen: ",
+        "workgroup memory",
+        "GB/s",
+        "6 layers",
+        "chat template: the model's own",
+        "tier 10",
+        "total",
+    ] {
         assert!(text.contains(part), "no {part:?} in: {text}");
     }
 }
@@ -79,7 +86,7 @@ fn doctor_tells_what_there_is() {
 #[test]
 fn a_context_that_does_not_fit() {
     let args = ["generate", "--backend", "interp", "--context", "2048", "--target", "max_binding_bytes=400000", "hi"];
-    run(&args).fails(1, &["context of 2048", "524288", "400000", "smaller --context"]);
+    run(&args).fails(2, &["context of 2048", "524288", "400000", "smaller --context"]);
 }
 
 #[test]
@@ -98,5 +105,46 @@ fn the_least_targets_reach_the_model() {
         assert_eq!(ran.code, Some(0), "{limit}: {}", ran.stderr);
         assert!(ran.stdout.contains("GB/s"), "{limit}: {}", ran.stdout);
     }
-    run(&["generate", "--target", "max_storage_buffers=2", "hi"]).fails(1, &["3", "storage buffers", "2"]);
+}
+
+/// The program's own schedules are not the user's to change, and an adapter is not to blame for limits that are played.
+#[test]
+fn a_target_that_is_too_small_is_blamed_with_a_value_that_would_do() {
+    let generate = |target: &str, tier: &str| {
+        run(&[
+            "generate",
+            "--temperature",
+            "0",
+            "--max-tokens",
+            "2",
+            "--target",
+            target,
+            "--tier",
+            tier,
+            "The capital of",
+        ])
+    };
+    for (target, says) in [
+        ("max_storage_buffers=3", "`max_storage_buffers` is 3"),
+        ("max_invocations=32", "64 invocations a workgroup, and `max_invocations` is 32"),
+        ("max_buffer_bytes=16384", "a binding has 16384"),
+        ("max_workgroups=4", "`max_workgroups` hold 16"),
+    ] {
+        for tier in ["auto", "0"] {
+            let ran = generate(target, tier);
+            for part in ["llvmpipe", ".rs:", " lanes that multiply"] {
+                assert!(!ran.stderr.contains(part), "{part:?} in: {}", ran.stderr);
+            }
+            let reasons = ran.stderr.matches("tier ").count();
+            assert!(reasons >= if tier == "auto" { 11 } else { 1 }, "{}", ran.stderr);
+            let (_, enough) = ran.stderr.split_once("= help: `").expect("what would do");
+            let enough = enough.split_once('`').expect("a value").0.to_string();
+            ran.fails(2, &["--target is too small", says, "` is enough"]);
+            assert_eq!(generate(&enough, tier).code, Some(0), "{enough} on tier {tier}");
+        }
+    }
+    for less in ["3", "5"] {
+        let says = ["tier 0 (naive): kernel `", "`max_storage_buffers=6` is enough"];
+        generate(&format!("max_storage_buffers={less}"), "0").fails(2, &says);
+    }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::run::{Ran, bundled, edit, goldens, interpreted, path, run, small_model, small_model_as};
+use crate::run::{Ran, bundled, edit, edit_tensor, goldens, interpreted, path, run, small_model, small_model_as};
 
 /// Copies the files of a folder.
 fn copy(from: &Path) -> TempDir {
@@ -46,6 +46,42 @@ fn no_weights() {
     let model = small_model();
     fs::remove_file(model.path().join("model.safetensors")).unwrap();
     generate(model.path()).fails(1, &["has no model.safetensors"]);
+}
+
+/// To open a pipe is to wait for a writer, and no model file is one.
+#[cfg(unix)]
+#[test]
+fn only_regular_files_are_opened() {
+    for name in
+        ["config.json", "model.safetensors", "generation_config.json", "tokenizer.json", "tokenizer_config.json"]
+    {
+        let model = copy(&bundled());
+        let file = model.path().join(name);
+        fs::remove_file(&file).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&file).status().unwrap().success());
+        let chat = || interpreted("generate", model.path(), &["--chat", "--max-tokens", "1", "hi"]);
+        chat().fails(1, &[name, "it is a pipe or a device", "expected a regular file"]);
+        fs::remove_file(&file).unwrap();
+        fs::create_dir(&file).unwrap();
+        chat().fails(1, &[name, "it is a folder", "expected a regular file"]);
+        fs::remove_dir(&file).unwrap();
+        std::os::unix::fs::symlink(bundled().join(name), &file).unwrap();
+        chat().ok();
+    }
+}
+
+/// Tier 0 stores weights in f32 already, so that it is no advice.
+#[test]
+fn damaged_weights_are_told_without_a_text() {
+    let model = small_model();
+    edit_tensor(&model.path().join("model.safetensors"), "model.norm.weight", |_| f32::NAN);
+    for (tier, says) in
+        [("0", "the weights are damaged: download"), ("2", "store them in f32, as the schedules of tiers 0")]
+    {
+        let ran = interpreted("generate", model.path(), &["--ids", "1,2,3", "--tier", tier]);
+        assert_eq!(ran.stderr.contains("tiers 0"), tier == "2", "{}", ran.stderr);
+        ran.fails(1, &["position 2", says]);
+    }
 }
 
 #[test]
@@ -262,7 +298,7 @@ fn schedule_files() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("mine.txt");
     let generate = || run(&["generate", "--backend", "interp", "--schedules", path(&file), "hi"]);
-    generate().fails(1, &["mine.txt", "cannot read"]);
+    generate().fails(1, &["--schedules", "mine.txt", "cannot be read"]);
     fs::write(&file, "schedule mine for linear {\n    r grid;\n}\n").unwrap();
     generate().fails(1, &["mine.txt:2:5", "expected", "found"]);
     fs::write(&file, "schedule mine for lienar {\n    r: grid;\n}\n").unwrap();

@@ -114,6 +114,22 @@ pub fn edit(file: &Path, change: impl FnOnce(&mut Value)) {
     std::fs::write(file, value.to_string()).expect("the file can be written");
 }
 
+/// Changes every value of the f32 tensor `name` of a safetensors file.
+pub fn edit_tensor(file: &Path, name: &str, change: impl Fn(f32) -> f32) {
+    let mut bytes = std::fs::read(file).expect("the file is there");
+    let (length, rest) = bytes.split_first_chunk::<8>().expect("a length");
+    let length = u64::from_le_bytes(*length) as usize;
+    let header: Value = serde_json::from_slice(&rest[..length]).expect("a header in JSON");
+    let offset =
+        |i: usize| 8 + length + header[name]["data_offsets"][i].as_u64().expect("the tensor is there") as usize;
+    let (start, end) = (offset(0), offset(1));
+    for value in bytes[start..end].chunks_exact_mut(4) {
+        let x = f32::from_le_bytes(value.try_into().unwrap());
+        value.copy_from_slice(&change(x).to_le_bytes());
+    }
+    std::fs::write(file, bytes).expect("the file can be written");
+}
+
 /// A JSON file.
 pub fn read_json(file: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(file).expect("the file is there")).expect("the file is JSON")

@@ -24,14 +24,24 @@ fn a_closed_pipe_ends_it_quietly() {
 /// Presses Ctrl-C and waits for the end.
 #[cfg(unix)]
 fn interrupt(child: std::process::Child) -> crate::run::Ran {
-    let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-    assert!(kill.expect("kill is there").success());
+    end(child, "-INT")
+}
+
+/// Sends a signal and waits for the end.
+#[cfg(unix)]
+fn end(child: std::process::Child, signal: &str) -> crate::run::Ran {
+    kill(&child, signal);
     ran(child.wait_with_output().expect("the program ends"))
 }
 
 #[cfg(unix)]
 #[test]
-fn ctrl_c_leaves_no_half_a_model() {
+fn a_request_to_end_leaves_no_half_a_model() {
+    ["-INT", "-TERM", "-HUP"].into_iter().for_each(synth_ended_by);
+}
+
+#[cfg(unix)]
+fn synth_ended_by(signal: &str) {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("half");
     let args = ["synth", "--preset", "qwen2.5-0.5b", crate::run::path(&out)];
@@ -39,7 +49,7 @@ fn ctrl_c_leaves_no_half_a_model() {
     while !out.join("model.safetensors.unfinished").exists() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    let ran = interrupt(child);
+    let ran = end(child, signal);
     assert_eq!(ran.code, Some(130), "{}", ran.stderr);
     let line = format!("note: interrupted; what was begun in {} is removed\n", out.display());
     assert_eq!((ran.stderr, ran.stdout), (line, String::new()));
@@ -64,10 +74,10 @@ fn ctrl_c_keeps_the_tiers_that_are_measured() {
             assert_eq!(ran.code, Some(130), "{}", ran.stderr);
             let out: serde_json::Value = serde_json::from_str(&ran.stdout).expect("one object");
             let rows = out["tiers"].as_array().unwrap().len();
-            assert!((1..7).contains(&rows), "{rows} rows");
+            assert!((1..11).contains(&rows), "{rows} rows");
             assert_eq!(out["interrupted"], true);
-            let what = format!("interrupted after {rows} of 7 tiers on a prompt of 1 tokens, and no report is written");
-            assert_eq!(ran.stderr, format!("note: {what}\n"));
+            let what = format!("interrupted after {rows} of 11 tiers on a prompt of 1 token, and no report is written");
+            assert!(ran.stderr.ends_with(&format!(" tok/s\nnote: {what}\n")), "{}", ran.stderr);
             assert!(!report.exists());
             return;
         }
@@ -77,16 +87,36 @@ fn ctrl_c_keeps_the_tiers_that_are_measured() {
 
 #[cfg(unix)]
 #[test]
-fn the_first_ctrl_c_keeps_the_text() {
+fn the_first_request_to_end_keeps_the_text() {
+    ["-INT", "-TERM"].into_iter().for_each(text_ended_by);
+}
+
+#[cfg(unix)]
+fn text_ended_by(signal: &str) {
     let mut child = endless();
     let mut stdout = child.stdout.take().expect("a pipe");
     stdout.read_exact(&mut [0]).expect("some text");
-    let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-    assert!(kill.expect("kill is there").success());
+    kill(&child, signal);
     let mut rest = String::new();
     stdout.read_to_string(&mut rest).expect("text in whole characters");
     let ran = ran(child.wait_with_output().expect("the program ends"));
     assert_eq!(ran.code, Some(130), "{}", ran.stderr);
     assert_eq!(ran.stderr, "note: interrupted\n");
     assert!(rest.ends_with('\n'), "the line is ended: {rest:?}");
+}
+
+#[cfg(unix)]
+fn kill(child: &std::process::Child, signal: &str) {
+    let kill = std::process::Command::new("kill").args([signal, &child.id().to_string()]).status();
+    assert!(kill.expect("kill is there").success());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error_of_help_too() {
+    for args in [&["--help"][..], &["--version"], &["generate", "--help"], &["shaders", "list"]] {
+        let full = std::fs::File::options().write(true).open("/dev/full").expect("it is there");
+        let child = program(args).stdout(full).stderr(Stdio::piped()).spawn().expect("the program starts");
+        ran(child.wait_with_output().expect("the program ends")).fails(1, &["cannot write to stdout", "No space left"]);
+    }
 }

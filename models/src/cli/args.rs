@@ -269,8 +269,9 @@ Examples:
 
 Always greedy, on token ids that depend on nothing but their number. Each tier warms up
 once, then runs --runs times; speeds are tokens a second: the median, and the least and
-the most. Each tier's tokens are held against tier 0's: they may differ only where the
-logits are closer than rounding can tell. Ctrl-C prints the tiers measured so far.";
+the most. Each tier's tokens are held against tier 0's by its own schedules, also where
+--schedules replaces them: they may differ only where the logits are closer than rounding
+can tell. Rows are told on stderr as they get ready; Ctrl-C prints those measured so far.";
 
 /// `bench`.
 #[derive(Debug, clap::Args)]
@@ -371,9 +372,9 @@ pub struct ShowArgs {
     #[arg(value_name = "KERNEL")]
     pub kernel: String,
 
-    /// The schedule, by its name
-    #[arg(long, value_name = "NAME", default_value = "empty")]
-    pub schedule: String,
+    /// The schedule, by its name [default: the only one that --schedules has for the kernel, else `empty`]
+    #[arg(long, value_name = "NAME")]
+    pub schedule: Option<String>,
 
     /// Schedules from a file, beside those of the kernel
     #[arg(long, value_name = "FILE")]

@@ -1,7 +1,7 @@
 //! `bench`: tiers measured against each other.
 //!
 //! From token ids that depend on nothing but their number it makes a row a tier: speeds with their spread, what a token costs,
-//! and whether the tokens are tier 0's. The rule: always greedy; a warm-up, then medians; tiers whose tokens break the token rule
+//! and whether the tokens are tier 0's by its own schedules. The rule: always greedy; a warm-up, then medians; tiers whose tokens break the token rule
 //! make the command fail; after Ctrl-C the
 //! rows that are complete are printed. Absent: a choice of the best tier, which `auto` makes from limits and not from a clock.
 
@@ -17,6 +17,9 @@ use super::{interrupt, output};
 use measure::{Bench, Device, Row};
 use rule::Verdict;
 
+use crate::engine::TierChoice;
+use crate::error::counted;
+
 /// The report's long prompt, where the context has room for it.
 const LONG: usize = 1024;
 
@@ -31,6 +34,11 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     let room = folder.room(args.engine.context)?;
     let check = |prompt: usize| folder.context(args.engine.context, "prompt and --generate are", prompt + generate, 0);
     check(short)?;
+    let long = args.long_prompt_tokens.map_or((room - generate).min(LONG).max(short), |n| n as usize);
+    if args.report.is_some() {
+        check(long)?;
+    }
+    let options = model::options(&args.engine, TierChoice::Auto, room)?;
     let weights = folder.weights()?;
     let device = match args.engine.backend {
         BackendArg::Wgpu => Some(Device::measure(&args.engine.device)?),
@@ -38,7 +46,7 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     };
 
     let watch = interrupt::watch();
-    let bench = Bench { folder: &folder, weights: &weights, args, prompt: short, watch: &watch };
+    let bench = Bench { folder: &folder, weights: &weights, args, options: &options, prompt: short, watch: &watch };
     let rows = bench.run(device.as_ref())?;
     let text = if args.json {
         format!("{:#}\n", table::json(&bench, device.as_ref(), &rows))
@@ -53,26 +61,26 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     bench.check_interrupted(&rows)?;
 
     if let Some(path) = &args.report {
-        let long = args.long_prompt_tokens.map_or((room - generate).min(LONG).max(short), |n| n as usize);
-        check(long)?;
         let far = Bench { prompt: long, ..bench };
+        output::line(&format!("the same after a prompt of {}", counted(long, "token", "tokens")));
         let far_rows = far.run(device.as_ref())?;
         far.check_interrupted(&far_rows)?;
         let text = report::markdown([(&bench, &rows), (&far, &far_rows)], device.as_ref());
         output::write_file(path, text.as_bytes(), args.force)?;
         output::line(&format!("wrote {}", path.display()));
-        broken(&far_rows)?;
+        broken(&far_rows, args)?;
     }
-    broken(&rows)
+    broken(&rows, args)
 }
 
 /// The first tier whose tokens are wrong.
-fn broken(rows: &[Row]) -> Result<(), CliError> {
+fn broken(rows: &[Row], args: &BenchArgs) -> Result<(), CliError> {
     for row in rows {
         if let Ok(measured) = &row.result
             && let Verdict::Broken { reference, how } = &measured.verdict
         {
-            return Err(CliError::TokenRule { tier: row.tier, reference: *reference, how: how.clone() });
+            let schedules = args.engine.schedules.clone();
+            return Err(CliError::TokenRule { tier: row.tier, reference: *reference, how: how.clone(), schedules });
         }
     }
     Ok(())

@@ -42,6 +42,8 @@ struct Findings {
 impl Findings {
     fn wrong(&mut self, error: &dyn std::fmt::Display) -> Result<(), CliError> {
         let text = error.to_string();
+        // Rendered schedule errors begin with the word already.
+        let text = text.strip_prefix("error: ").unwrap_or(&text);
         self.wrong.extend(text.lines().next().map(String::from));
         output::out(&format!("  wrong: {text}\n"))
     }
@@ -181,7 +183,7 @@ fn plan(
 }
 
 /// The model's files, last, so that what is wrong with them is next to the end.
-fn files(Folder { dir, config }: &Folder, findings: &mut Findings) -> Result<(), CliError> {
+fn files(Folder { dir, config, .. }: &Folder, findings: &mut Findings) -> Result<(), CliError> {
     output::out("\nfiles\n")?;
     let weights = findings.check(Checkpoint::open(dir, config), |w| {
         format!("weights: {} in files, all tensors there", Size(w.stored_bytes()))

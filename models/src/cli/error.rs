@@ -4,7 +4,7 @@
 //! one that this model or this machine does not have), 1 for files, devices and schedules. Absent: recovery.
 
 use std::error::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use tilewright_codegen::CompileError;
@@ -12,7 +12,7 @@ use tilewright_dsl::schedule::SyntaxErrors;
 use tilewright_runtime::RuntimeError;
 
 use super::output;
-use crate::error::ModelError;
+use crate::error::{ModelError, counted};
 use crate::review::revision::RevisionError;
 
 /// Why a command did not do what it was asked.
@@ -40,7 +40,7 @@ pub enum CliError {
     Compile(#[from] CompileError),
 
     /// Tokens that do not fit.
-    #[error("{what} {count} tokens, and the context has room for {room} ({because})\n  = help: use fewer, {help}")]
+    #[error("{what} {}, and the context has room for {room} ({because})\n  = help: use fewer, {help}", counted(*.count, "token", "tokens"))]
     TooLong {
         /// Whose tokens.
         what: &'static str,
@@ -102,6 +102,17 @@ pub enum CliError {
     #[error("{}", schedules(.0))]
     Schedules(#[from] SyntaxErrors),
 
+    /// A schedule file that cannot be read.
+    #[error(
+        "--schedules {path}: the file cannot be read: {source}; check the path; `tilewright shaders list linear` prints such text"
+    )]
+    NoSchedules {
+        /// The file.
+        path: PathBuf,
+        /// The system's words.
+        source: std::io::Error,
+    },
+
     /// A schedule file that is no text.
     #[error("--schedules {path}: byte {byte} (line {line}) is not UTF-8; expected text: save the file as UTF-8")]
     NotText {
@@ -156,7 +167,8 @@ pub enum CliError {
 
     /// Tiers that do not agree.
     #[error(
-        "tier {tier} breaks the token rule against tier {reference}: {how}\n  = help: this is a defect; please report it with `tilewright doctor`"
+        "tier {tier} breaks the token rule against tier {reference}: {how}\n  = help: {}",
+        token_rule_help(.schedules.as_deref())
     )]
     TokenRule {
         /// The tier.
@@ -165,6 +177,8 @@ pub enum CliError {
         reference: usize,
         /// Where, and by how much.
         how: String,
+        /// The file of `--schedules`, if it is given.
+        schedules: Option<PathBuf>,
     },
 
     /// `doctor` found something.
@@ -203,7 +217,9 @@ impl CliError {
             | CliError::TooLong { .. }
             | CliError::ContextTooLong { .. }
             | CliError::IdTooLarge { .. }
+            | CliError::Cache { .. }
             | CliError::Model(ModelError::Setting { .. }) => 2,
+            CliError::Model(ModelError::TooSmall(small)) if small.by_target => 2,
             CliError::Runtime(error) | CliError::Model(ModelError::Runtime(error)) if asks_too_much(error) => 2,
             CliError::Interrupted(_) => 130,
             _ => 1,
@@ -235,6 +251,20 @@ impl CliError {
             cause = error.source();
         }
         text
+    }
+}
+
+/// What to do about tokens that are wrong.
+fn token_rule_help(schedules: Option<&Path>) -> String {
+    const DEFECT: &str = "a defect; please report it with `tilewright doctor`";
+    match schedules {
+        None => format!("this is {DEFECT}"),
+        Some(path) => format!(
+            "the schedules of {} are in use (tier 0's own give the reference): leave lines that `store` in 16 bits out, and its schedules one \
+             by one, to find the one that does it; one that stores in f32, or a failure without --schedules, is {DEFECT} and \
+             the file",
+            path.display()
+        ),
     }
 }
 

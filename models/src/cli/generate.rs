@@ -15,7 +15,7 @@ use super::interrupt::{self, Watch};
 use super::model::{self, Folder, Loaded};
 use super::output;
 use crate::engine::{Engine, Step};
-use crate::error::ModelError;
+use crate::error::{ModelError, counted};
 use crate::sampler::SamplingParams;
 use crate::tokenizer::{SpecialTokens, TextStream, Tokenizer};
 use prompt::Prompt;
@@ -52,8 +52,8 @@ pub fn run(args: &GenerateArgs) -> Result<(), CliError> {
     };
     let job = Job { prompt: &prompt, sampling, limit, max_tokens: args.max_tokens as usize, watch };
     let run = job.run(&mut loaded.engine, &mut text);
-    // An error in the middle leaves the cursor after the text so far.
-    let ended = text.finish();
+    // An error in the middle leaves the cursor after the text so far; one before any text leaves stdout empty.
+    let ended = text.finish(run.is_ok());
     let run = run?;
     ended?;
 
@@ -191,12 +191,12 @@ impl Text<'_> {
         self.show(&piece)
     }
 
-    /// The rest of an unfinished character, and the end of the line.
-    fn finish(&mut self) -> Result<(), CliError> {
+    /// The rest of an unfinished character, and the end of the line where there is one.
+    fn finish(&mut self, complete: bool) -> Result<(), CliError> {
         if let Some(stream) = self.stream.take() {
             self.show(&stream.finish())?;
         }
-        if self.quiet { Ok(()) } else { output::out("\n") }
+        if self.quiet || !complete && self.all.is_empty() { Ok(()) } else { output::out("\n") }
     }
 
     fn show(&mut self, piece: &str) -> Result<(), CliError> {
@@ -268,9 +268,10 @@ fn summarise(run: &Run, engine: &Engine, prompt: usize) {
     let info = engine.info();
     let speed = |s: Option<f64>| s.map_or("-".into(), |s| format!("{s:.1}"));
     output::line(&format!(
-        "prompt: {prompt} tokens at {} tokens/s; generated: {} tokens at {} tokens/s; ended by {}",
+        "prompt: {} at {} tokens/s; generated: {} at {} tokens/s; ended by {}",
+        counted(prompt, "token", "tokens"),
         speed(per_second(prompt, run.prefill)),
-        run.ids.len(),
+        counted(run.ids.len(), "token", "tokens"),
         speed(per_second(run.decoded, run.decode)),
         run.finish.name()
     ));

@@ -1,6 +1,6 @@
-//! Ctrl-C.
+//! Ctrl-C, and the system's requests to end (SIGTERM, SIGHUP), which count as one.
 //!
-//! The rule: while text is being generated, the first Ctrl-C asks for an end and the second one enforces it; at any other time
+//! The rule: while work that can be cut short is done, the first Ctrl-C asks for an end and the second one enforces it; at any other time
 //! the first one ends the program. Either way the exit code is 130, as shells expect.
 
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -27,7 +27,7 @@ pub fn watch() -> Watch {
 }
 
 impl Watch {
-    /// Whether Ctrl-C has been pressed.
+    /// Whether an end has been asked for.
     pub fn asked(&self) -> bool {
         STATE.load(Ordering::SeqCst) == ASKED
     }

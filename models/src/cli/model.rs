@@ -3,6 +3,8 @@
 //! The rule: everything that can be refused is refused before the weights go up: the configuration first, then the tokenizer,
 //! the prompt, the weights' headers, the device. Absent: any choice of tier or memory, which is the engine's.
 
+use std::cell::RefCell;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -28,6 +30,8 @@ pub struct Folder {
     pub dir: PathBuf,
     /// Its configuration.
     pub config: Config,
+    /// Notes on the user's schedules that have been told.
+    told: RefCell<HashSet<String>>,
 }
 
 impl Folder {
@@ -38,7 +42,7 @@ impl Folder {
             None => bundled_dir()?,
         };
         let config = Config::open(&dir)?;
-        Ok(Folder { dir, config })
+        Ok(Folder { dir, config, told: RefCell::default() })
     }
 
     /// The model's name: its folder's.
@@ -110,7 +114,7 @@ impl Folder {
         Ok(weights)
     }
 
-    /// Loads mapped weights by `options`.
+    /// Loads mapped weights by `options`, and says once which of the user's schedules are not used.
     pub fn load_from(&self, weights: &Checkpoint, options: &EngineOptions) -> Result<Engine, CliError> {
         let (mut bar, mut compiling) = (None, None);
         let mut planning = Some(Slow::new(None));
@@ -126,16 +130,20 @@ impl Folder {
                 bar.get_or_insert_with(|| Progress::new("loading")).set(done, total);
             }
         });
-        loaded.map_err(|error| match options.context {
+        let engine = loaded.map_err(|error| match options.context {
             Some(context) if cache_too_large(&error) => CliError::Cache { context, source: Box::new(error) },
             _ => error.into(),
-        })
+        })?;
+        let mut told = self.told.borrow_mut();
+        engine.info().unused.iter().filter(|note| told.insert((*note).clone())).for_each(|note| output::note(note));
+        Ok(engine)
     }
 }
 
 /// Whether the key-value cache, which grows with the context, is what the device has no room for.
 fn cache_too_large(error: &ModelError) -> bool {
     match error {
+        ModelError::TooSmall(small) => small.cache(),
         ModelError::Compile(CompileError::Schedule { errors, .. }) => {
             errors.iter().any(|e| matches!(e, ScheduleError::BindingTooLarge { tensor, .. } if tensor == "cache"))
         }
@@ -204,7 +212,7 @@ pub fn schedules(path: Option<&Path>) -> Result<Vec<Schedule>, CliError> {
     let Some(path) = path else {
         return Ok(Vec::new());
     };
-    let bytes = std::fs::read(path).map_err(|source| CliError::Read { path: path.into(), source })?;
+    let bytes = std::fs::read(path).map_err(|source| CliError::NoSchedules { path: path.into(), source })?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let byte = error.utf8_error().valid_up_to();
         let line = 1 + error.as_bytes()[..byte].iter().filter(|b| **b == b'\n').count();

@@ -62,6 +62,9 @@ pub fn check_place(flag: &'static str, path: &Path, force: bool) -> Result<(), C
         (Ok(found), _) if found.is_dir() => io::Error::other("it is a folder"),
         (_, Ok(found)) if found.is_dir() => return Ok(()),
         (_, Ok(_)) => io::Error::other(format!("{} is not a folder", parent.display())),
+        (_, Err(error)) if error.kind() == ErrorKind::NotFound => {
+            io::Error::other(format!("there is no folder {}: make it first", parent.display()))
+        }
         (_, Err(error)) => error,
     };
     Err(CliError::Write { path: path.into(), source: refused })

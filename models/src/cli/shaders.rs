@@ -88,13 +88,49 @@ pub fn entry(name: &str) -> Result<Entry, CliError> {
 pub fn schedule(entry: &Entry, file: Option<&Path>, name: &str) -> Result<Schedule, CliError> {
     let kernel = &entry.kernel.name;
     let mut schedules = with_empty(&entry.kernel, entry.schedules.clone());
+    let given = model::schedules(file)?;
+    if let (Some(path), Some(other)) = (file, given.iter().find(|s| s.name == name && s.kernel != *kernel))
+        && !given.iter().any(|s| s.name == name && s.kernel == *kernel)
+    {
+        let message = format!(
+            "schedule `{name}` of --schedules {} is for kernel `{}`, not for `{kernel}`",
+            path.display(),
+            other.kernel
+        );
+        return Err(CliError::usage(message, format!("name kernel `{}`, or another schedule", other.kernel)));
+    }
     // A file's schedule goes before one of the same name.
-    schedules.splice(0..0, model::schedules(file)?.into_iter().filter(|s| s.kernel == *kernel));
+    schedules.splice(0..0, given.into_iter().filter(|s| s.kernel == *kernel));
     let names: Vec<String> = schedules.iter().map(|s| s.name.clone()).collect();
     schedules.into_iter().find(|s| s.name == name).ok_or_else(|| {
         let message = format!("kernel `{kernel}` has no schedule `{name}`");
         CliError::usage(message, suggest(name, &names))
     })
+}
+
+/// The schedule for the kernel in a file that has one.
+fn only(entry: &Entry, file: &Path) -> Result<Schedule, CliError> {
+    let kernel = &entry.kernel.name;
+    let given = model::schedules(Some(file))?;
+    let path = file.display();
+    let named = |schedules: &[&Schedule], text: fn(&Schedule) -> String| {
+        schedules.iter().map(|s| text(s)).collect::<Vec<_>>().join(", ")
+    };
+    let (own, others): (Vec<&Schedule>, Vec<&Schedule>) = given.iter().partition(|s| s.kernel == *kernel);
+    match own[..] {
+        [one] => Ok(one.clone()),
+        [] => Err(CliError::usage(
+            format!(
+                "--schedules {path} has no schedule for kernel `{kernel}`; found {}",
+                named(&others, |s| format!("`{}` for `{}`", s.name, s.kernel))
+            ),
+            format!("leave --schedules out, or write one `for {kernel}`"),
+        )),
+        _ => Err(CliError::usage(
+            format!("--schedules {path} has {} schedules for kernel `{kernel}`; expected to be told which", own.len()),
+            format!("add --schedule with one of {}", named(&own, |s| s.name.clone())),
+        )),
+    }
 }
 
 /// The empty schedule, which every kernel has, and the others.
@@ -105,7 +141,11 @@ fn with_empty(kernel: &Kernel, schedules: Vec<Schedule>) -> Vec<Schedule> {
 
 fn show(args: &ShowArgs) -> Result<(), CliError> {
     let entry = entry(&args.kernel)?;
-    let schedule = schedule(&entry, args.schedules.as_deref(), &args.schedule)?;
+    let schedule = match (&args.schedule, &args.schedules) {
+        (Some(name), file) => schedule(&entry, file.as_deref(), name)?,
+        (None, Some(file)) => only(&entry, file)?,
+        (None, None) => Schedule::empty(&entry.kernel.name),
+    };
     let shape = shape(&args.shape, &entry)?;
     let program = compile(&entry.kernel, &schedule, &shape, &review::target_of(&entry.kernel, &schedule, &shape))?;
     let texts: Vec<String> = program

@@ -76,7 +76,8 @@ impl Engine {
             *done += 1;
             let token = bytes.first_chunk().map_or(u32::MAX, |b| u32::from_le_bytes(*b));
             if token >= self.plan.limit {
-                return Err(ModelError::NotFiniteToken { position: self.position as usize - 1 }.into());
+                let (position, narrow) = (self.position as usize - 1, self.plan.narrow());
+                return Err(ModelError::NotFiniteToken { position, narrow }.into());
             }
             match next(Step { token: Some(token), logits: None })? {
                 Some(same) if same == token => {}

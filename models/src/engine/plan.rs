@@ -7,11 +7,12 @@ use std::fmt::Write;
 
 use tilewright_codegen::program::Program;
 use tilewright_codegen::target::Target;
+use tilewright_dsl::schedule::{Schedule, Storage};
 use tilewright_runtime::plan::{Counters, counters, memory, text};
 use tilewright_runtime::{BufferDecl, BufferId, Graph, Params, Read, Role};
 
 use super::assembly::{Assembly, Placed, Rows};
-use super::{EngineOptions, TierChoice};
+use super::{EngineOptions, TierChoice, limits};
 use crate::config::Config;
 use crate::error::ModelError;
 use crate::kernels;
@@ -58,6 +59,8 @@ pub struct Plan {
     pub limit: u32,
     /// Logits of a position.
     pub vocab: u32,
+    /// What is to be said of the user's schedules: which are not used, and why.
+    pub unused: Vec<String>,
 }
 
 impl Plan {
@@ -116,6 +119,7 @@ impl Plan {
             context,
             limit,
             vocab: config.vocab_size as u32,
+            unused: Vec::new(),
             graphs: [prefill, last, decode].map(|ops| a.graph(ops)),
         })
     }
@@ -124,7 +128,8 @@ impl Plan {
     /// tiers with f16 weights are passed over.
     ///
     /// # Errors
-    /// An impossible option; the asked tier's errors; those of the best tier where none is possible.
+    /// An impossible option; a device that is too small; else the asked tier's errors, or those of the best tier where none is
+    /// possible.
     pub fn choose(
         config: &Config,
         head: &str,
@@ -133,31 +138,47 @@ impl Plan {
         half: bool,
     ) -> Result<(Self, Vec<String>), ModelError> {
         check(config, options)?;
-        let mut notes = unused(options);
+        let mut notes = Vec::new();
         let last = tiers::count() - 1;
         let tier = match options.tier {
             TierChoice::Number(found) if found > last => return Err(ModelError::Tier { found, last }),
             TierChoice::Number(n) => {
-                let plan = Self::new(config, head, tiers::tier(n), target, options)?;
-                notes.extend(idle(&plan, options));
+                let tier = tiers::tier(n);
+                let new = |target: &Target| Self::new(config, head, tier, target, options);
+                let mut plan = new(target).map_err(|error| match limits::lack(tier, &error, options) {
+                    Some(lack) => limits::too_small(vec![lack], target, options, &|other| new(other).is_ok()),
+                    None => error,
+                })?;
+                plan.unused = unused(&plan, options);
                 return Ok((plan, notes));
             }
             TierChoice::Auto => last,
         };
-        let mut first = None;
-        for tier in tiers::all()[..=tier].iter().rev().filter(|t| half || t.weights == Default::default()) {
+        let (mut first, mut lacks) = (None, Some(Vec::new()));
+        let tiers = || tiers::all()[..=tier].iter().rev().filter(|t| half || t.weights == Default::default());
+        for tier in tiers() {
             match Self::new(config, head, tier, target, options) {
-                Ok(plan) => {
-                    notes.extend(idle(&plan, options));
+                Ok(mut plan) => {
+                    plan.unused = unused(&plan, options);
                     return Ok((plan, notes));
                 }
                 Err(error) => {
+                    lacks = lacks.zip(limits::lack(tier, &error, options)).map(|(mut all, lack)| {
+                        all.push(lack);
+                        all
+                    });
                     notes.push(format!("tier {} ({}) is not possible here: {error}", tier.number, tier.name));
                     first = first.or(Some(error));
                 }
             }
         }
-        Err(first.unwrap_or(ModelError::Tier { found: 0, last }))
+        match lacks {
+            Some(lacks) if !lacks.is_empty() => {
+                let runs = |other: &Target| tiers().any(|tier| Self::new(config, head, tier, other, options).is_ok());
+                Err(limits::too_small(lacks, target, options, &runs))
+            }
+            _ => Err(first.unwrap_or(ModelError::Tier { found: 0, last })),
+        }
     }
 
     /// All buffers.
@@ -168,6 +189,11 @@ impl Plan {
     /// Every program, as often as an op uses it.
     pub fn programs(&self) -> impl Iterator<Item = &Program> {
         self.graphs.iter().flat_map(|graph| &graph.ops).map(|op| &*op.program)
+    }
+
+    /// Whether any weights are stored in 16 bits.
+    pub fn narrow(&self) -> bool {
+        self.weights.iter().any(|placed| placed.layout.storage != Storage::F32)
     }
 
     /// The graph of a stage.
@@ -219,6 +245,7 @@ impl Plan {
             tier: self.tier.number,
             tier_name: self.tier.name,
             notes,
+            unused: self.unused.clone(),
             memory: memory.to_string(),
             memory_bytes: memory.total(),
             weight_bytes: memory.bytes(Role::Weight),
@@ -237,6 +264,8 @@ pub struct PlanReport {
     pub tier_name: &'static str,
     /// Why better tiers were passed over, and the like.
     pub notes: Vec<String>,
+    /// What is to be said of the user's schedules: which are not used, and why.
+    pub unused: Vec<String>,
     /// Bytes by role, as text.
     pub memory: String,
     /// Bytes of all buffers.
@@ -285,24 +314,16 @@ fn check(config: &Config, options: &EngineOptions) -> Result<(), ModelError> {
     }
 }
 
-/// Schedules of which only the last for a kernel counts.
-fn unused(options: &EngineOptions) -> Vec<String> {
-    let all = &options.schedules;
-    let later = |i: usize| all[i + 1..].iter().find(|s| s.kernel == all[i].kernel);
-    let note = |i: usize| {
-        later(i)
-            .map(|s| format!("schedule `{}` is not used: `{}` for `{}` comes after it", all[i].name, s.name, s.kernel))
+/// The user's schedules that do not count: all but the last for a kernel, and those for kernels that the plan does not run.
+fn unused(plan: &Plan, options: &EngineOptions) -> Vec<String> {
+    let (all, tier) = (&options.schedules, plan.tier.number);
+    let note = |(i, own): (usize, &Schedule)| {
+        let (name, kernel) = (&own.name, &own.kernel);
+        if let Some(later) = all[i + 1..].iter().find(|s| s.kernel == own.kernel) {
+            return Some(format!("schedule `{name}` is not used: `{}` for `{kernel}` comes after it", later.name));
+        }
+        let runs = plan.programs().any(|program| program.kernel == *kernel);
+        (!runs).then(|| format!("schedule `{name}` is not used: tier {tier} does not run kernel `{kernel}`"))
     };
-    (0..all.len()).filter_map(note).collect()
-}
-
-/// Schedules for kernels that the plan does not run.
-fn idle(plan: &Plan, options: &EngineOptions) -> Vec<String> {
-    let runs = |kernel: &str| plan.graphs.iter().flat_map(|g| &g.ops).any(|op| op.program.kernel == kernel);
-    let idle = options.schedules.iter().filter(|s| !runs(&s.kernel));
-    idle.map(|s| {
-        let (name, kernel, tier) = (&s.name, &s.kernel, plan.tier.number);
-        format!("schedule `{name}` is not used: tier {tier} does not run kernel `{kernel}`")
-    })
-    .collect()
+    all.iter().enumerate().filter_map(note).collect()
 }

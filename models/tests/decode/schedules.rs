@@ -286,11 +286,11 @@ fn a_schedule_that_a_tier_does_not_run_is_named() {
     use tilewright_models::kernels::softmax;
 
     let config = Config::open(&tiny()).unwrap();
-    let notes = |schedules, number| {
+    let unused = |schedules, number| {
         let options = EngineOptions { schedules, ..tier(number) };
-        Engine::plan(&config, &Target::webgpu(), &options).unwrap().notes
+        Engine::plan(&config, &Target::webgpu(), &options).unwrap().unused
     };
-    let said = notes(vec![softmax::row()], 6).join("\n");
+    let said = unused(vec![softmax::row()], 6).join("\n");
     assert!(said.contains("`row` is not used") && said.contains("tier 6") && said.contains("`softmax`"), "{said}");
-    assert!(notes(vec![linear::coalesced()], 6).is_empty());
+    assert!(unused(vec![linear::coalesced()], 6).is_empty());
 }

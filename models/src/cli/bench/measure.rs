@@ -7,11 +7,13 @@ use tilewright_runtime as runtime;
 use super::super::args::{BenchArgs, DeviceArgs};
 use super::super::error::CliError;
 use super::super::interrupt::Watch;
-use super::super::model::{self, Folder};
+use super::super::model::Folder;
+use super::super::output;
 use super::rule::{self, Verdict};
+use super::table;
 use crate::checkpoint::Checkpoint;
 use crate::engine::{Engine, EngineInfo, EngineOptions, Step, TierChoice};
-use crate::error::ModelError;
+use crate::error::{ModelError, counted};
 use crate::sampler::{SamplingParams, hash};
 
 /// What is measured.
@@ -23,6 +25,8 @@ pub struct Bench<'a> {
     pub weights: &'a Checkpoint,
     /// The flags.
     pub args: &'a BenchArgs,
+    /// The engine's options, but for tier and context.
+    pub options: &'a EngineOptions,
     /// Tokens of the prompt.
     pub prompt: usize,
     /// Ctrl-C.
@@ -99,15 +103,19 @@ impl Bench<'_> {
     /// All rows, or those before Ctrl-C; an error where not a single tier runs.
     pub fn run(&self, device: Option<&Device>) -> Result<Vec<Row>, CliError> {
         let mut rows: Vec<Row> = Vec::new();
+        let reference = self.reference()?;
         for &tier in &self.args.tiers.0 {
             let mut result = self.measure(tier, device);
             if self.watch.asked() {
                 return Ok(rows);
             }
             if let Ok(measured) = &mut result {
-                measured.verdict = self.verdict(tier, measured, rows.first())?;
+                let tokens = reference.as_ref().or_else(|| tokens_of_tier_0(&rows));
+                measured.verdict = self.verdict(tier, measured, tokens.map(Vec::as_slice))?;
             }
-            rows.push(Row { tier, result });
+            let row = Row { tier, result };
+            output::line(&table::in_short(&row));
+            rows.push(row);
         }
         if rows.iter().all(|row| row.result.is_err())
             && let Some(Row { result: Err(error), .. }) = rows.drain(..).next()
@@ -124,16 +132,34 @@ impl Bench<'_> {
         }
         let report = if self.args.report.is_some() { ", and no report is written" } else { "" };
         let (done, all) = (rows.len(), self.args.tiers.0.len());
-        let what = format!("interrupted after {done} of {all} tiers on a prompt of {} tokens{report}", self.prompt);
+        let what = format!(
+            "interrupted after {done} of {all} tiers on a prompt of {}{report}",
+            counted(self.prompt, "token", "tokens")
+        );
         Err(CliError::Interrupted(what))
     }
 
     /// The options of a tier's engine.
-    pub fn options(&self, tier: usize, plain_argmax: bool) -> Result<EngineOptions, CliError> {
+    pub fn options(&self, tier: usize, plain_argmax: bool) -> EngineOptions {
         let context = self.prompt + self.args.generate as usize;
-        let mut options = model::options(&self.args.engine, TierChoice::Number(tier), context)?;
-        options.plain_argmax = plain_argmax;
-        Ok(options)
+        let context = Some(u32::try_from(context).unwrap_or(u32::MAX));
+        EngineOptions { tier: TierChoice::Number(tier), context, plain_argmax, ..self.options.clone() }
+    }
+
+    /// The same for the engine that tiers are held against: tier 0 by its own schedules.
+    pub fn reference_options(&self, plain_argmax: bool) -> EngineOptions {
+        EngineOptions { schedules: Vec::new(), ..self.options(0, plain_argmax) }
+    }
+
+    /// Tokens of tier 0 by its own schedules, where the user's take their place in every row; none where it does not run here.
+    fn reference(&self) -> Result<Option<Vec<u32>>, CliError> {
+        if self.options.schedules.is_empty() {
+            return Ok(None);
+        }
+        match self.folder.load_from(self.weights, &self.reference_options(true)) {
+            Ok(mut engine) => Ok(Some(self.once(&mut engine, &self.ids())?.0)),
+            Err(_) => Ok(None),
+        }
     }
 
     /// Ids of the prompt: any, but always the same.
@@ -143,7 +169,7 @@ impl Bench<'_> {
     }
 
     fn measure(&self, tier: usize, device: Option<&Device>) -> Result<Measured, CliError> {
-        let mut engine = self.folder.load_from(self.weights, &self.options(tier, true)?)?;
+        let mut engine = self.folder.load_from(self.weights, &self.options(tier, true))?;
         let ids = self.ids();
         let (tokens, ..) = self.once(&mut engine, &ids)?;
         let (mut prefill, mut decode) = (Vec::new(), Vec::new());
@@ -154,7 +180,12 @@ impl Bench<'_> {
             }
             if again != tokens {
                 let how = "two runs of it gave different tokens".into();
-                return Err(CliError::TokenRule { tier, reference: tier, how });
+                return Err(CliError::TokenRule {
+                    tier,
+                    reference: tier,
+                    how,
+                    schedules: self.args.engine.schedules.clone(),
+                });
             }
             prefill.push(first);
             decode.push(rest);
@@ -194,24 +225,31 @@ impl Bench<'_> {
         Ok((tokens, speed(ids.len(), prefill.as_secs_f64()), speed(count - 1, rest.as_secs_f64())))
     }
 
-    /// Holds a tier's tokens against those of tier 0, the first row.
-    fn verdict(&self, tier: usize, measured: &Measured, first: Option<&Row>) -> Result<Verdict, CliError> {
-        let reference = match first {
-            _ if tier == 0 => return Ok(Verdict::Reference),
-            Some(Row { tier: 0, result: Ok(reference) }) => reference,
-            _ => return Ok(Verdict::Unchecked),
+    /// Holds a tier's tokens against those of tier 0.
+    fn verdict(&self, tier: usize, measured: &Measured, reference: Option<&[u32]>) -> Result<Verdict, CliError> {
+        let Some(theirs) = reference else {
+            let itself = tier == 0 && self.options.schedules.is_empty();
+            return Ok(if itself { Verdict::Reference } else { Verdict::Unchecked });
         };
-        let (theirs, ours) = (&reference.tokens, &measured.tokens);
+        let ours = &measured.tokens;
         match theirs.iter().zip(ours).position(|(a, b)| a != b) {
             None => Ok(Verdict::Equal { tokens: theirs.len() }),
             Some(step) => {
-                let prefix = [&self.ids(), &theirs[..step]].concat();
+                let prefix = [&self.ids()[..], &theirs[..step]].concat();
                 let forced = &theirs[step..];
-                let reference = rule::forced_logits(self, 0, &prefix, forced)?;
-                let logits = rule::forced_logits(self, tier, &prefix, forced)?;
+                let reference = rule::forced_logits(self, &self.reference_options(false), &prefix, forced)?;
+                let logits = rule::forced_logits(self, &self.options(tier, false), &prefix, forced)?;
                 Ok(rule::judge(step, &reference, &logits, forced[0], ours[step]))
             }
         }
+    }
+}
+
+/// The tokens of the first row, if it is tier 0's.
+fn tokens_of_tier_0(rows: &[Row]) -> Option<&Vec<u32>> {
+    match rows.first() {
+        Some(Row { tier: 0, result: Ok(measured) }) => Some(&measured.tokens),
+        _ => None,
     }
 }
 

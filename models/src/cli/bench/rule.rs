@@ -5,6 +5,7 @@
 
 use super::super::error::CliError;
 use super::measure::Bench;
+use crate::engine::EngineOptions;
 use crate::error::ModelError;
 
 /// How far a logit may be off, as a share of the largest logit's magnitude.
@@ -18,7 +19,7 @@ const STEPS: usize = 16;
 pub enum Verdict {
     /// This is the tier that the others are held against.
     Reference,
-    /// Tier 0 was not measured.
+    /// Tier 0 was not measured, or does not run here.
     Unchecked,
     /// All tokens are equal.
     Equal {
@@ -54,9 +55,14 @@ impl Verdict {
     }
 }
 
-/// A tier's logits after `prefix`, and after each of `forced`, up to a bound.
-pub fn forced_logits(bench: &Bench, tier: usize, prefix: &[u32], forced: &[u32]) -> Result<Vec<Vec<f32>>, CliError> {
-    let mut engine = bench.folder.load_from(bench.weights, &bench.options(tier, false)?)?;
+/// An engine's logits after `prefix`, and after each of `forced`, up to a bound.
+pub fn forced_logits(
+    bench: &Bench,
+    options: &EngineOptions,
+    prefix: &[u32],
+    forced: &[u32],
+) -> Result<Vec<Vec<f32>>, CliError> {
+    let mut engine = bench.folder.load_from(bench.weights, options)?;
     let mut step = engine.prefill(prefix)?;
     let mut all = Vec::new();
     for (n, &id) in forced.iter().take(STEPS).enumerate() {

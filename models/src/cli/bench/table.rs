@@ -3,8 +3,10 @@
 use serde_json::{Value, json};
 use tilewright_runtime::Size;
 
+use super::super::error::CliError;
 use super::measure::{Bench, Device, Measured, Row, Spread};
 use super::rule::{TOLERANCE, Verdict};
+use crate::tiers;
 
 const HEADS: [&str; 10] = [
     "tier",
@@ -18,6 +20,22 @@ const HEADS: [&str; 10] = [
     "% of copy",
     "tokens against tier 0",
 ];
+
+/// A row in a few words, for whoever waits for the others.
+pub fn in_short(row: &Row) -> String {
+    let (number, name) = (row.tier, tiers::tier(row.tier).name);
+    match &row.result {
+        Ok(measured) => format!("tier {number} {name}: {} tok/s", three(measured.decode.median)),
+        Err(error) => format!("tier {number} {name}: {}", absent(error)),
+    }
+}
+
+/// Why a tier has no numbers, on one line.
+fn absent(error: &CliError) -> String {
+    let text = error.to_string();
+    let line = text.lines().next().unwrap_or_default();
+    format!("does not run here: {}", line.strip_prefix("error: ").unwrap_or(line))
+}
 
 /// Columns padded with blanks.
 pub fn plain(rows: &[Row]) -> String {
@@ -49,10 +67,9 @@ fn cells(row: &Row) -> Vec<String> {
     let measured = match &row.result {
         Ok(measured) => measured,
         Err(error) => {
-            let reason = error.to_string().split('\n').next().unwrap_or_default().to_string();
             let mut cells = vec!["-".to_string(); HEADS.len()];
             cells[0] = row.tier.to_string();
-            cells[HEADS.len() - 1] = format!("does not run here: {reason}");
+            cells[HEADS.len() - 1] = absent(error);
             return cells;
         }
     };
@@ -145,7 +162,7 @@ mod tests {
 
     #[test]
     fn a_tier_that_does_not_run_keeps_its_row() {
-        let error = super::super::CliError::Unwell("no subgroups\n  = help: another adapter".into());
+        let error = CliError::Unwell("no subgroups\n  = help: another adapter".into());
         let rows = [Row { tier: 5, result: Err(error) }];
         let text = markdown(&rows);
         let lines: Vec<&str> = text.lines().collect();

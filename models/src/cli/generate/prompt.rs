@@ -8,6 +8,7 @@ use super::super::error::CliError;
 use super::super::model::Folder;
 use super::super::output;
 use crate::chat::{ChatTemplate, Message};
+use crate::error::counted;
 use crate::files;
 use crate::tokenizer::Tokenizer;
 
@@ -60,7 +61,11 @@ impl Prompt {
             None => id.to_string(),
         };
         let ends: Vec<String> = self.eos_ids.iter().map(name).collect();
-        output::line(&format!("prompt: {} tokens; the text ends at {}", self.ids.len(), ends.join(", ")));
+        output::line(&format!(
+            "prompt: {}; the text ends at {}",
+            counted(self.ids.len(), "token", "tokens"),
+            ends.join(", ")
+        ));
     }
 }
 

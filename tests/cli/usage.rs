@@ -28,7 +28,7 @@ fn a_wrong_flag_is_named_with_what_was_found_and_what_is_expected() {
         (&["generate", "--ids", "-1,2"], &["--ids", "`-1`", "whole numbers from 0"]),
         (&["generate", "--context", "-1", "hi"], &["--context", "'-1'", "from 1 to 4294967295"]),
         (&["bench", "--generate", "1"], &["--generate", "'1'", "from 2 to 4294967295"]),
-        (&["bench", "--tiers", "-1..3"], &["--tiers", "`-1`", "0 to 6"]),
+        (&["bench", "--tiers", "-1..3"], &["--tiers", "`-1`", "0 to 10"]),
         (&["bench", "--runs", "-5"], &["--runs", "'-5'", "from 1 to 4294967295"]),
         (&["synth", "--preset", "tiny-test", "--seed", "-1", "out"], &["--seed", "'-1'", "from 0 to"]),
         (&["generate", "--backend", "cuda", "hi"], &["--backend", "cuda", "wgpu", "interp"]),

@@ -21,7 +21,7 @@ Examples:
   Every shader on one page:
     tilewright diff --html shaders.html
 
-Old shaders of --against are those under snapshots/ in git; new ones are made by this program.";
+Old shaders of --against are those under snapshots/ in git, plans and explanations too; new ones are made by this program.";
 
 /// `diff`.
 #[derive(Debug, clap::Args)]
@@ -32,7 +32,7 @@ pub struct DiffArgs {
     pub kernel: Option<String>,
 
     /// The old schedule, by its name
-    #[arg(value_name = "OLD", requires = "new")]
+    #[arg(value_name = "OLD")]
     pub old: Option<String>,
 
     /// The new schedule, by its name
@@ -47,7 +47,7 @@ pub struct DiffArgs {
     #[arg(long, value_name = "REV", conflicts_with_all = ["old", "new"])]
     pub against: Option<String>,
 
-    /// Write one self-contained page to this file instead
+    /// Write one self-contained page to this file instead, or to stdout (`-`)
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
 
@@ -55,7 +55,7 @@ pub struct DiffArgs {
     #[arg(long, requires = "html")]
     pub force: bool,
 
-    /// Which shader text; a page shows all
+    /// Which shader text; a page shows all three
     #[arg(long, value_name = "wgsl|hlsl|loops", default_value = "wgsl", value_parser = language, conflicts_with = "html")]
     pub target: Language,
 
@@ -63,8 +63,8 @@ pub struct DiffArgs {
     #[arg(long, value_name = "r=896,k=896", value_parser = shape, default_value = "")]
     pub shape: ShapeArg,
 
-    /// Schedules from a file, beside those of the kernel
-    #[arg(long, value_name = "FILE", requires = "new")]
+    /// Schedules from a file, beside those of the kernel; with OLD and NEW
+    #[arg(long, value_name = "FILE")]
     pub schedules: Option<PathBuf>,
 
     /// The model whose tiers are compared.

@@ -107,7 +107,8 @@ pub struct ExplainArgs {
 #[command(
     after_help = "Example:\n  tilewright shaders export OUT --model DIR --target wgsl-web --tier 6\n\nThe folder holds \
     a text a shader and manifest.json: entries, bindings with their meaning, dispatch sizes\nas expressions of the run-time \
-    parameters, buffers, where weights lie, and the operations of each step."
+    parameters, buffers, where weights lie, and the operations of each step. Weights are not copied: the manifest \
+    names\nthe tensors of the model's own files."
 )]
 pub struct ExportArgs {
     /// A new or empty folder, or one of an earlier export
@@ -142,7 +143,7 @@ pub enum FormArg {
     Wgsl,
     /// WGSL as browsers take it
     WgslWeb,
-    /// HLSL, shader model 6.2
+    /// HLSL, shader model 6.0
     Hlsl,
 }
 

@@ -14,16 +14,19 @@ use tilewright_codegen::hlsl;
 use tilewright_codegen::loops::Access;
 use tilewright_codegen::names::Names;
 use tilewright_codegen::program::{Program, Shader, TensorLayout};
+use tilewright_codegen::target::Target;
 use tilewright_codegen::wgsl::{self, Dialect};
 use tilewright_runtime::{Graph, Op, Role, ScalarSource};
 
 use crate::checkpoint::Stacked;
+use crate::config::Config;
 use crate::engine::assembly::Placed;
 use crate::engine::{Plan, Stage};
 use crate::review::{Language, head::Head};
+use crate::rope::{attention_factor, inverse_frequencies};
 pub use manifest::{
-    Binding, Buffer, Dispatch, EXPRESSIONS, FORMAT, Field, Input, Kernel, Layout, Manifest, Operation, Output, Part,
-    Scalar, Step, Tensor, Text,
+    Binding, Buffer, Device, Dispatch, EXPRESSIONS, FORMAT, Field, Input, Kernel, Layout, Manifest, Operation, Output,
+    Part, RULES, Rotary, Scalar, Step, Tensor, Text, Tokens,
 };
 
 /// The language of exported texts.
@@ -33,7 +36,7 @@ pub enum Form {
     Wgsl,
     /// WGSL as browsers take it.
     WgslWeb,
-    /// HLSL, shader model 6.2.
+    /// HLSL, shader model 6.0.
     Hlsl,
 }
 
@@ -68,8 +71,13 @@ pub struct File {
     pub text: String,
 }
 
-/// The manifest of a plan, and the texts that it names.
-pub fn export(model: &str, plan: &Plan, form: Form) -> (Manifest, Vec<File>) {
+/// DXC's profile for the HLSL here.
+const PROFILE: &str = "cs_6_0";
+/// DXC's other flags.
+const FLAGS: [&str; 4] = ["-HV", "2018", "-Ges", "-WX"];
+
+/// The manifest of a model's plan for a target, and the texts that it names.
+pub fn export(model: &str, config: &Config, target: &Target, plan: &Plan, form: Form) -> (Manifest, Vec<File>) {
     let mut programs: Vec<Arc<Program>> = Vec::new();
     for op in plan.graphs.iter().flat_map(|graph| &graph.ops) {
         if !programs.iter().any(|p| Arc::ptr_eq(p, &op.program)) {
@@ -84,7 +92,12 @@ pub fn export(model: &str, plan: &Plan, form: Form) -> (Manifest, Vec<File>) {
         model: model.into(),
         tier: plan.tier.number,
         language: form.name().into(),
+        device: device(target, form),
+        rules: RULES.map(String::from).to_vec(),
         expressions: EXPRESSIONS.into(),
+        tokens: Tokens { vocab: plan.vocab, end: config.eos_token_ids.clone() },
+        rotary: rotary(config),
+        checkpoint: checkpoint(model),
         context: plan.context,
         parameters: parameters(plan),
         inputs: inputs(plan),
@@ -109,6 +122,41 @@ pub fn export(model: &str, plan: &Plan, form: Form) -> (Manifest, Vec<File>) {
     (manifest, files)
 }
 
+fn device(target: &Target, form: Form) -> Device {
+    let hlsl = form == Form::Hlsl;
+    Device {
+        target: target.name.clone(),
+        invocations: target.max_invocations,
+        workgroup_bytes: target.max_workgroup_bytes,
+        binding_bytes: target.max_binding_bytes,
+        storage_buffers: target.max_storage_buffers,
+        subgroup_sizes: target.subgroups.map(|sizes| [sizes.min, sizes.max]),
+        profile: hlsl.then(|| PROFILE.into()),
+        flags: if hlsl { FLAGS.map(String::from).to_vec() } else { Vec::new() },
+    }
+}
+
+fn rotary(config: &Config) -> Rotary {
+    Rotary {
+        theta: config.rope.theta,
+        scaling: config.rope.to_json(),
+        frequencies: inverse_frequencies(config),
+        factor: attention_factor(&config.rope.scaling),
+        formula: "row p, column i: cos(p * frequencies[i]) * factor, and behind all cosines of the row the sines likewise; the product \
+                  with p is rounded to f32"
+            .into(),
+    }
+}
+
+/// Where a host finds the weights.
+fn checkpoint(model: &str) -> String {
+    format!(
+        "not in this folder: the tensors that `weights` names as sources, of model.safetensors or the shards of \
+         model.safetensors.index.json in the folder of {model}; the bundled model's is models/assets/tiny in the sources of the \
+         exporting program, and `tilewright synth --preset NAME DIR` writes one of any shape"
+    )
+}
+
 fn parameters(plan: &Plan) -> Vec<Input> {
     let parameter = |name: &str, meaning: String| Input { name: name.into(), meaning };
     vec![
@@ -126,8 +174,7 @@ fn inputs(plan: &Plan) -> Vec<Input> {
     let columns = angles.dims.last().copied().unwrap_or_default();
     let half = columns / 2;
     let rows = format!(
-        "once: row p of [{}, {columns}] is the cosines of p times the rotary frequencies 0 to {} of the model's configuration, \
-         and then their sines; f32, rows {} elements apart",
+        "once: row p of [{}, {columns}] is made by the formula of `rotary` with its frequencies 0 to {}; f32, rows {} elements apart",
         plan.context,
         half.saturating_sub(1),
         angles.stride

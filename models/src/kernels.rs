@@ -109,6 +109,7 @@ pub fn all() -> Vec<Entry> {
 fn typical(kernel: &Kernel) -> Shape {
     let heads = kernel.extents.iter().any(|e| matches!(e.rsplit('.').next(), Some("H" | "G")));
     let extent = |name: &str| match name {
+        "C" if kernel.name == "softmax" => 512,
         "T" | "C" | "q.C" => 1,
         "V" => 151_936,
         "H" | "q.H" => 14,
@@ -127,4 +128,24 @@ fn typical(kernel: &Kernel) -> Shape {
 /// The kernel of that name, with its schedules.
 pub fn named(name: &str) -> Option<Entry> {
     all().into_iter().find(|e| e.kernel.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fused_kernels_say_what_their_functions_say() {
+        let files = [
+            ("norm_linear", include_str!("kernels/norm_linear.rs")),
+            ("qkv", include_str!("kernels/qkv.rs")),
+            ("norm_gated", include_str!("kernels/norm_gated.rs")),
+            ("linear_residual", include_str!("kernels/linear_residual.rs")),
+            ("rope_append", include_str!("kernels/rope_append.rs")),
+        ];
+        for (name, file) in files {
+            let doc = named(name).expect("it is in the list").kernel.doc;
+            assert!(file.contains(&format!("\n/// {doc}")), "{name}: {doc}");
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! What a reviewer reads: every kernel by every schedule at a stated shape, as text in each language.
 //!
-//! From the list of kernels it makes subjects, and of a subject's program files for `snapshots/KERNEL/`. The rule: whatever is
+//! From the list of kernels it makes subjects, and of a subject's program files for `snapshots/KERNEL/`; beside them plans of
+//! every tier and some explanations. The rule: whatever is
 //! listed in [`kernels::all`] is here without another line, and two fixed targets serve all, so that a text changes only where the
 //! compiler, a kernel or a schedule does. Absent: adapters, and where the files lie.
 
@@ -23,7 +24,8 @@ use tilewright_codegen::{CompileError, compile, hlsl, text};
 use tilewright_dsl::ir::Kernel;
 use tilewright_dsl::schedule::{Schedule, Storage};
 
-use self::compare::Folder;
+use self::compare::{Documents, Folder};
+use crate::error::ModelError;
 use crate::kernels::{self, linear};
 
 /// A kernel, a schedule and a shape.
@@ -129,6 +131,26 @@ pub fn folder() -> Result<Folder, CompileError> {
     Ok(folder)
 }
 
+/// Folders of `snapshots/` whose texts are no shaders.
+pub const DOCUMENTS: [&str; 2] = ["plans", "explain"];
+
+/// Schedules whose explanation is reviewed.
+const EXPLAINED: [(&str, &str); 3] = [("linear", "coalesced"), ("attention", "grouped"), ("norm_linear", "row")];
+
+/// Reviewed texts that are no shaders, by their place under `snapshots/`: `plans/tiny-3`, `explain/linear-coalesced`.
+///
+/// # Errors
+/// A tier that is not possible on the least device, or a schedule that does not apply: defects, both.
+pub fn documents() -> Result<Documents, ModelError> {
+    let mut found = plans::texts()?;
+    let explained = |s: &Subject| EXPLAINED.contains(&(s.kernel.name.as_str(), s.schedule.name.as_str()));
+    for s in subjects().into_iter().filter(explained) {
+        let text = explain::explain(&s.kernel, &s.schedule, &s.shape, &target(), Language::Hlsl)?;
+        found.insert(format!("explain/{}-{}", s.kernel.name, s.schedule.name), text);
+    }
+    Ok(found)
+}
+
 /// What reviewed plans are made for, and programs where they can be: the least WebGPU device with subgroups of any size.
 pub fn target() -> Target {
     Target::webgpu_subgroups()
@@ -136,9 +158,41 @@ pub fn target() -> Target {
 
 /// What a program is reviewed for: [`target`], or a wide device for a schedule that only that can run.
 pub fn target_of(kernel: &Kernel, schedule: &Schedule, shape: &Shape) -> Target {
-    let runs = |target: &Target| compile(kernel, schedule, shape, target).is_ok();
-    let wide = Target::wide();
-    if !runs(&target()) && runs(&wide) { wide } else { target() }
+    choice(kernel, schedule, shape).0
+}
+
+/// The target of [`target_of`], and where it is the wide one, why: a line to be read.
+pub fn choice(kernel: &Kernel, schedule: &Schedule, shape: &Shape) -> (Target, Option<String>) {
+    let (least, wide) = (target(), Target::wide());
+    let run = |target: &Target| compile(kernel, schedule, shape, target);
+    match run(&least) {
+        Err(error) if run(&wide).is_ok() => {
+            let why = format!(
+                "`{}` of {} is compiled for {}: the least WebGPU device cannot run it: {}",
+                schedule.name,
+                kernel.name,
+                size(&wide),
+                reason(&error)
+            );
+            (wide, Some(why))
+        }
+        _ => (least, None),
+    }
+}
+
+/// A target's name and what a workgroup may have there: wide (1,024 invocations, 32 KiB).
+fn size(target: &Target) -> String {
+    let count = target.max_invocations;
+    let count = if count < 1000 { count.to_string() } else { format!("{},{:03}", count / 1000, count % 1000) };
+    format!("`{}` ({count} invocations, {} KiB)", target.name, target.max_workgroup_bytes >> 10)
+}
+
+/// The first line of an error, without the place that it points to.
+fn reason(error: &CompileError) -> String {
+    let text = error.to_string();
+    let first = text.lines().next().unwrap_or_default();
+    let first = first.strip_prefix("error: ").unwrap_or(first);
+    first.split(" (kernel `").next().unwrap_or(first).to_string()
 }
 
 /// Everything that is reviewed: every kernel by every schedule, and some with packed weights.
@@ -169,4 +223,28 @@ fn stored(schedule: &Schedule, storage: Storage) -> Schedule {
     new.name = format!("{}_{storage}", schedule.name);
     new.stores.push(("w".into(), storage));
     new
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wider_target_says_why() {
+        let all = subjects();
+        let of = |kernel: &str, schedule: &str| {
+            let found = all.iter().find(|s| s.kernel.name == kernel && s.schedule.name == schedule);
+            let s = found.expect("it is reviewed");
+            choice(&s.kernel, &s.schedule, &s.shape)
+        };
+        assert_eq!(of("linear", "coalesced"), (target(), None));
+        let (target, why) = of("argmax", "wide");
+        let why = why.expect("the least device cannot run it");
+        assert_eq!(target, Target::wide());
+        assert!(
+            why.starts_with("`wide` of argmax is compiled for `wide` (1,024 invocations, 32 KiB): the least"),
+            "{why}"
+        );
+        assert!(why.contains("256") && !why.contains('\n'), "{why}");
+    }
 }

@@ -82,7 +82,8 @@ pub fn inverse_frequencies(config: &Config) -> Vec<f32> {
     }
 }
 
-fn attention_factor(scaling: &RopeScaling) -> f32 {
+/// What multiplies cosines and sines.
+pub fn attention_factor(scaling: &RopeScaling) -> f32 {
     match scaling {
         RopeScaling::Yarn { attention_factor, .. } => *attention_factor as f32,
         RopeScaling::None | RopeScaling::Linear { .. } => 1.0,

@@ -1,6 +1,6 @@
 //! Schedules, tiers and revisions against each other, as text and as a file.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::run::{goldens, path, program, ran, run};
@@ -19,6 +19,8 @@ fn one_schedule_against_another() {
     assert_eq!(row("workgroup memory"), ["1024", "bytes", "256", "bytes"]);
     assert_eq!(row("barriers"), ["5", "1"]);
     assert!(text.contains("\n-var<") && text.contains("equal lines @@"), "{text}");
+    assert_eq!(text.matches("coalesced -> subgroup").count(), 1, "one title: {text}");
+    assert_eq!(row("target"), ["webgpu-subgroups", "webgpu-subgroups"]);
     assert!(!text.contains('\x1b'), "no colours where stdout is no terminal");
 }
 
@@ -50,6 +52,15 @@ fn one_tier_against_another() {
         order.iter().map(|part| text.find(part).unwrap_or_else(|| panic!("no {part} in {text}"))).collect();
     assert!(at.is_sorted(), "{text}");
     assert!(text.contains("attention_stats naive (gone)"), "{text}");
+    assert!(text.contains("\nboth are planned for `wide` (1,024 invocations, 32 KiB)\n"), "{text}");
+    let settings = text.split("\nplan\n").next().unwrap();
+    let idle = settings.lines().find(|l| l.starts_with("+not run at this model's extents")).expect("some are not run");
+    let named: Vec<&str> = idle.split(": ").nth(1).unwrap().split(", ").collect();
+    assert!(!named.is_empty());
+    for name in named {
+        let words: Vec<&str> = name.split(' ').collect();
+        assert!(!settings.contains(&format!("+decode: schedule {} for {} ", words[1], words[0])), "{name}: {settings}");
+    }
     assert!(!text.contains("\nlinear "), "linear is the same on both");
     let half = goldens("shapes/qwen2.5-0.5b");
     let text = run(&["diff", "--tiers", "2..3", "--model", path(&half)]).ok();
@@ -89,6 +100,8 @@ fn against_a_revision() {
     assert!(text.contains("Shaders of kernel silu against HEAD") && text.contains("old_exp("), "{text}");
     let text = diff(&["--against", "HEAD"]).ok();
     assert!(text.contains("linear coalesced (new)"), "{text}");
+    assert!(text.contains("\nsnapshots/plans/tiny-0 (new)\n"), "{text}");
+    assert!(text.contains("\nsnapshots/explain/linear-coalesced (new)\n"), "{text}");
     diff(&["--against", "nothing"]).fails(1, &["--against", "no revision `nothing`", "HEAD~1"]);
     diff(&["--against", "--all"]).fails_with(2);
     diff(&["--against=--all"]).fails(1, &["no revision `--all`"]);
@@ -135,5 +148,117 @@ fn what_cannot_be_compared() {
     run(&["diff", "--tiers", "3..4", "--shape", "r=1"]).fails(2, &["--shape", "--tiers"]);
     run(&["diff", "--tiers", "0..1", "--model", "/nowhere"]).fails(1, &["/nowhere"]);
     run(&["diff", "linear", "row", "coalesced", "--target", "glsl"]).fails_with(2);
-    run(&["diff", "linear", "row"]).fails_with(2);
+    run(&["diff", "linear", "row"]).fails(2, &["`diff linear row` needs two schedules", "coalesced"]);
+    run(&["diff", "linear", "rwo"]).fails(2, &["no schedule `rwo`"]);
+    run(&["diff", "LINEAR"]).fails(2, &["no kernel `LINEAR`", "did you mean `linear`?"]);
+}
+
+#[test]
+fn flags_without_a_meaning_are_refused() {
+    run(&["diff", "linear", "coalesced", "subgroup", "--model", "nope"]).fails(2, &["--model", "--tiers"]);
+    run(&["diff", "--against", "HEAD", "--model", "nope"]).fails(2, &["--model", "--tiers"]);
+    for with in [&["linear", "--against", "HEAD"][..], &["--tiers", "3..4"], &["--html", "-"], &["linear"]] {
+        run(&[&["diff"], with, &["--schedules", "/no/such"]].concat()).fails(2, &["--schedules", "two schedules"]);
+    }
+}
+
+#[test]
+fn a_page_on_stdout() {
+    let text = run(&["diff", "linear", "row", "coalesced", "--html", "-"]).ok();
+    assert!(text.starts_with("<!doctype html>") && text.ends_with("</html>\n"), "{text}");
+    assert!(!Path::new("-").exists());
+}
+
+#[test]
+fn a_wider_target_is_told() {
+    let ran = run(&["diff", "argmax", "tree", "wide"]);
+    let why = "note: `wide` of argmax is compiled for `wide` (1,024 invocations, 32 KiB): the least WebGPU device cannot run it: ";
+    assert!(ran.stderr.contains(why), "{}", ran.stderr);
+    let text = ran.ok();
+    let row = text.lines().find(|l| l.starts_with("target ")).expect("a target");
+    assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["target", "webgpu-subgroups", "wide"]);
+    for args in [&["shaders", "show", "argmax", "--schedule", "wide"], &["explain", "argmax", "--schedule", "wide"]]
+        as [&[&str]; 2]
+    {
+        let ran = run(args);
+        assert!(ran.stderr.contains(why), "{args:?}: {}", ran.stderr);
+        ran.ok();
+    }
+    assert!(!run(&["shaders", "show", "argmax", "--schedule", "tree"]).stderr.contains("wide"));
+}
+
+/// A repository with every snapshot as it is, but for what a change makes of it.
+fn changed(dir: &Path, change: &dyn Fn(&Path)) {
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("snapshots");
+    for folder in std::fs::read_dir(&from).unwrap().flatten() {
+        let to = dir.join("snapshots").join(folder.file_name());
+        std::fs::create_dir_all(&to).unwrap();
+        for file in std::fs::read_dir(folder.path()).unwrap().flatten() {
+            std::fs::copy(file.path(), to.join(file.file_name())).unwrap();
+        }
+    }
+    change(&dir.join("snapshots"));
+    for args in [&["init", "-q"][..], &["add", "."], &["commit", "-q", "-m", "older"]] {
+        let fixed = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"];
+        let output = Command::new("git").args(fixed).args(args).current_dir(dir).output().expect("git starts");
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+/// Every reviewed file counts, in every language, heads and all.
+#[test]
+fn no_change_of_a_reviewed_file_is_lost() {
+    let dir = tempfile::tempdir().unwrap();
+    let edit = |file: PathBuf, from: &str, to: &str| {
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert!(text.contains(from), "{text}");
+        std::fs::write(&file, text.replace(from, to)).unwrap();
+    };
+    changed(dir.path(), &|snapshots| {
+        edit(snapshots.join("plans/tiny-3"), "tier 3", "tier three");
+        edit(snapshots.join("explain/linear-coalesced"), "Algorithm", "Text");
+        edit(snapshots.join("silu/naive.hlsl"), "exp(", "old_exp(");
+        for ending in ["wgsl", "hlsl", "loops"] {
+            edit(snapshots.join(format!("mul/naive.{ending}")), "target webgpu-subgroups", "target other");
+        }
+        std::fs::write(snapshots.join("residual/naive.wgsl"), "").unwrap();
+        std::fs::write(snapshots.join("bias/naive.wgsl"), "<<<<<<< ours\n").unwrap();
+    });
+    let diff = |rest: &[&str]| {
+        let args = [&["diff", "--against", "HEAD"], rest].concat();
+        ran(program(&args).current_dir(dir.path()).output().expect("the program starts"))
+    };
+    let ran = diff(&[]);
+    for fault in ["snapshots/residual/naive.wgsl is empty", "snapshots/bias/naive.wgsl is without a head"] {
+        assert!(ran.stderr.contains(&format!("note: HEAD: {fault}")), "{}", ran.stderr);
+    }
+    let text = ran.ok();
+    let part = |heading: &str| {
+        let rest = text.split_once(&format!("\n{heading}\n")).unwrap_or_else(|| panic!("no {heading} in {text}")).1;
+        rest.split("\nkernel ").next().unwrap().to_string()
+    };
+    assert!(part("snapshots/plans/tiny-3").contains("-model tiny, tier three"), "{text}");
+    assert!(part("snapshots/explain/linear-coalesced").contains("-Text\n"), "{text}");
+    let of = |kernel: &str| {
+        text.split_once(&format!("\n{kernel} naive\n")).unwrap_or_else(|| panic!("{kernel} in {text}")).1
+    };
+    assert!(of("silu").contains("\nwgsl\nthe shaders are equal\nhlsl differs: --target hlsl shows it\n"), "{text}");
+    let target = of("mul").lines().find(|l| l.starts_with("target ")).expect("a target");
+    assert_eq!(target.split_whitespace().collect::<Vec<_>>(), ["target", "other", "webgpu-subgroups"]);
+    assert!(text.contains("\nHEAD: snapshots/residual/naive.wgsl is empty\n"), "{text}");
+    assert!(diff(&["silu", "--target", "hlsl"]).ok().contains("old_exp("));
+}
+
+#[test]
+fn git_says_why_it_refuses() {
+    let dir = tempfile::tempdir().unwrap();
+    repository(dir.path());
+    let mut command = program(&["diff", "--against", "HEAD"]);
+    let nowhere = dir.path().join("none");
+    command.current_dir(dir.path()).env("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1");
+    command.env("GIT_CONFIG_GLOBAL", &nowhere).env("GIT_CONFIG_SYSTEM", &nowhere);
+    ran(command.output().unwrap()).fails(1, &["--against", "git cannot read revision `HEAD`", "dubious ownership"]);
+    std::fs::write(dir.path().join(".git/config"), "[[[\n").unwrap();
+    let mut command = program(&["diff", "--against", "HEAD"]);
+    ran(command.current_dir(dir.path()).output().unwrap()).fails(1, &["git cannot read revision `HEAD`", "bad config"]);
 }

@@ -12,6 +12,7 @@ fn the_chapters_come_in_order() {
         "\nNest: the schedule as numbers\n",
         "    112 workgroups, 8 values apart\n",
         "    4 copies in registers, 1 value apart\n",
+        "    values that are 4 apart along it are 32 invocations apart\n",
         "\nLoop IR after `lower`\n",
         "\nLoop IR after `simplify`, against `lower`\n",
         "\nWhat each directive does\n",
@@ -51,6 +52,30 @@ fn a_schedule_of_ones_own_in_another_language() {
     std::fs::write(&file, "schedule mine for linear {\n    t: grid;\n    r: grid;\n    k: serial, lanes(48);\n}\n")
         .unwrap();
     explain().fails(1, &["48", "power of two"]);
+}
+
+/// Equal figures are no equal shader.
+#[test]
+fn what_changes_the_shader_alone_is_told() {
+    let text = run(&["explain", "linear", "--schedule", "naive"]).ok();
+    assert!(text.contains("\nstore w: f16;\n    "), "{text}");
+    let mut lines = text.lines().skip_while(|l| *l != "store w: f16;").skip(1);
+    let said = lines.next().unwrap_or_default();
+    assert!(said != "    nothing changes at this shape", "{text}");
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("mine.txt");
+    let own = run(&["shaders", "list", "linear"]).ok();
+    let naive = own.split("schedule ").find(|s| s.starts_with("naive ")).expect("it is listed");
+    let mine =
+        format!("schedule {}", naive.replace("naive", "mine").trim_end().replace("\n}", "\n    store w: f16;\n}"));
+    std::fs::write(&file, mine).unwrap();
+    let text = run(&["diff", "linear", "naive", "mine", "--schedules", path(&file)]).ok();
+    assert!(!text.contains("the shaders are equal"), "{text}");
+}
+
+#[test]
+fn extents_that_are_none() {
+    run(&["explain", "linear", "--shape", ","]).fails(2, &["--shape", "``", "NAME=NUMBER"]);
 }
 
 #[test]

@@ -31,6 +31,19 @@ fn the_list_says_what_a_schedule_has_to_know() {
     let linear = of("linear");
     assert!(linear.contains("\naxes t (run-time length), r, k (reduction)\n") && !linear.contains("lets"), "{linear}");
     assert!(of("rmsnorm").contains("\nlets s, scale\n"), "{}", of("rmsnorm"));
+    // Docs are whole sentences, and those of fused kernels say what they compute.
+    for (kernel, doc) in [
+        ("norm_gated", "y = silu(n·Gᵀ) · n·Uᵀ with n = rmsnorm(x)."),
+        (
+            "rope",
+            "Rotates each pair of H heads by its position's angle; a row of `angles` holds the D/2 cosines of a position and then its sines.",
+        ),
+    ] {
+        assert!(text.contains(&format!("\n{kernel}  {doc}\n")), "{text}");
+    }
+    for line in text.lines().filter(|l| !l.starts_with(' ')) {
+        assert!(line.ends_with('.') && !line.contains("inside"), "{line}");
+    }
     let attention = of("attention");
     assert!(attention.contains("(reduction, run-time length)"), "{attention}");
     assert!(attention.contains("softmax.c (array of a monoid)"), "{attention}");

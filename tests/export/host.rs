@@ -52,7 +52,11 @@ impl Host {
         assert_eq!(manifest["format"], "tilewright shaders, version 1");
         let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
         let adapter = ready(instance.request_adapter(&Default::default())).expect("an adapter (a software one counts)");
-        let request = wgpu::DeviceDescriptor { required_limits: adapter.limits(), ..Default::default() };
+        let shaders = list(&manifest, "kernels").iter().flat_map(|k| list(k, "shaders"));
+        let subgroups = shaders.into_iter().any(|s| s["subgroups"] == true);
+        let required_features = if subgroups { wgpu::Features::SUBGROUP } else { wgpu::Features::empty() };
+        let request =
+            wgpu::DeviceDescriptor { required_features, required_limits: adapter.limits(), ..Default::default() };
         let (device, queue) = ready(adapter.request_device(&request)).expect("a device");
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC;
         let buffer = |b: &Value| {

@@ -62,13 +62,6 @@ fn close(found: &[u32], expected: &[f32]) {
 #[test]
 fn another_host_runs_the_whole_model() {
     let (dir, model) = model();
-    let config = json(&model.join("config.json"));
-    let (theta, vocab) =
-        (config["rope_theta"].as_f64().expect("a number"), config["vocab_size"].as_u64().expect("a number"));
-    let columns = 8;
-    let angle = |p: u32, i: u32| f64::from(p) / theta.powf(f64::from(i) / f64::from(columns));
-    let row = |p: u32| [f64::cos, f64::sin].map(|f| (0..columns).map(move |i| (f(angle(p, i)) as f32).to_bits()));
-    let angles: Vec<u32> = (0..64).flat_map(|p| row(p).into_iter().flatten()).collect();
     for (tier, form) in [("0", "wgsl"), ("3", "wgsl"), ("6", "wgsl-web"), ("10", "wgsl")] {
         let (out, file) = (dir.path().join(format!("tier{tier}")), dir.path().join(format!("tier{tier}.safetensors")));
         ok(&[
@@ -96,10 +89,11 @@ fn another_host_runs_the_whole_model() {
             "--output",
             text(&file),
         ]);
-        let expected = logits(&file, vocab as usize);
-
         let host = Host::open(&out);
         assert_eq!(host.manifest()["language"], form);
+        let vocab = host.manifest()["tokens"]["vocab"].as_u64().expect("a number");
+        let expected = logits(&file, vocab as usize);
+        let angles = angles(&host.manifest()["rotary"], 64);
         host.weights(&model.join("model.safetensors"));
         host.write("angles", &angles);
         host.write("ids", &[5, 6, 7]);
@@ -120,6 +114,55 @@ fn another_host_runs_the_whole_model() {
             assert_eq!(host.read("token"), [best(&expected[4])]);
         }
     }
+}
+
+/// The rotary table by the manifest's formula.
+fn angles(rotary: &Value, positions: u32) -> Vec<u32> {
+    let float = |value: &Value| value.as_f64().expect("a number") as f32;
+    let frequencies: Vec<f32> = rotary["frequencies"].as_array().expect("a list").iter().map(float).collect();
+    let factor = float(&rotary["factor"]);
+    let row = |p: u32| {
+        let turned = move |f: fn(f64) -> f64, w: f32| (f(f64::from(p as f32 * w)) as f32 * factor).to_bits();
+        let halves = [f64::cos as fn(f64) -> f64, f64::sin];
+        halves.into_iter().flat_map(|f| frequencies.iter().map(move |w| turned(f, *w))).collect::<Vec<_>>()
+    };
+    (0..positions).flat_map(row).collect()
+}
+
+/// What a host cannot see in the texts, and what the runtime here does about it.
+#[test]
+fn the_manifest_says_what_the_texts_do_not() {
+    let (dir, model) = model();
+    let export = |tier: &str, form: &str| {
+        let out = dir.path().join(format!("{form}{tier}"));
+        ok(&["shaders", "export", text(&out), "--model", text(&model), "--tier", tier, "--target", form]);
+        json(&out.join("manifest.json"))
+    };
+    let hlsl = export("6", "hlsl");
+    let device = &hlsl["device"];
+    assert_eq!((&device["profile"], &device["target"]), (&"cs_6_0".into(), &"webgpu-subgroups".into()));
+    assert_eq!(device["subgroup_sizes"], serde_json::json!([4, 128]));
+    // The flags are those by which the texts are compiled here.
+    let flags = device["flags"].as_array().expect("a list").iter();
+    let words = ["-T", "cs_6_0"].into_iter().chain(flags.map(|f| f.as_str().expect("a flag")));
+    let list = words.map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ");
+    assert!(include_str!("../../runtime/src/dxc.rs").contains(&format!("&[{list}]")), "{list}");
+    let wgsl = export("0", "wgsl");
+    assert!(wgsl["device"]["profile"].is_null() && wgsl["device"]["flags"].is_null(), "{wgsl}");
+
+    let rules =
+        wgsl["rules"].as_array().expect("a list").iter().map(|r| r.as_str().expect("a rule")).collect::<Vec<_>>();
+    for part in ["group 0", "lower half", "row_stride counts elements", "one after the other", "begin as zeros"] {
+        assert!(rules.iter().any(|rule| rule.contains(part)), "no {part} in {rules:?}");
+    }
+    let config = json(&model.join("config.json"));
+    assert_eq!(wgsl["tokens"]["vocab"], config["vocab_size"]);
+    assert_eq!(wgsl["tokens"]["end"], config["eos_token_id"]);
+    assert_eq!(wgsl["rotary"]["theta"], config["rope_theta"]);
+    assert_eq!(wgsl["rotary"]["frequencies"].as_array().map(Vec::len), Some(8));
+    let checkpoint = wgsl["checkpoint"].as_str().expect("text");
+    assert!(checkpoint.contains("model.safetensors") && checkpoint.contains("models/assets/tiny"), "{checkpoint}");
+    assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join("models/assets/tiny/config.json").is_file());
 }
 
 #[test]

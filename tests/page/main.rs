@@ -80,6 +80,10 @@ const FAULTS: &str = r##"(() => {
   const current = document.querySelectorAll("nav a[aria-current]");
   if (current.length !== 1) faults.push(`${current.length} links are marked`);
   else if (shown[0] && current[0].hash !== "#" + shown[0].id) faults.push("another link is marked");
+  else {
+    const [list, link] = [document.querySelector("nav"), current[0]].map((e) => e.getBoundingClientRect());
+    if (!link.height || link.top < list.top - 1 || link.bottom > list.bottom + 1) faults.push("the marked link is out of sight");
+  }
   const part = (c) => { const x = c / 255; return x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4; };
   const light = (c) => { const [r, g, b] = c.match(/[\d.]+/g).map(Number); return 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b); };
   const behind = (e) => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor; if (c !== "rgba(0, 0, 0, 0)") return c; } return "rgb(255, 255, 255)"; };
@@ -106,6 +110,9 @@ fn click_through(browser: &mut Browser, page: &Path, name: &str) -> usize {
             assert_eq!(browser.eval(FAULTS), serde_json::json!([]), "{screen}");
             let dark = browser.eval("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)";
             assert_eq!(dark, scheme == "dark", "{screen}");
+            let equal = browser.eval("[...document.querySelectorAll('nav details')].some((d) => d.open)");
+            assert_eq!(equal, false, "{screen}: what is equal is folded away");
+            browser.eval("document.querySelectorAll('nav details').forEach((d) => { d.open = true; })");
             let links = browser.eval("[...document.querySelectorAll('nav a')].map((a) => a.hash)");
             let links: Vec<String> = serde_json::from_value(links).expect("a list");
             for link in &links {
@@ -166,6 +173,15 @@ fn old_against_new() {
         cost.as_str().map(|t| t.split_whitespace().collect::<Vec<_>>().join(" ")).as_deref(),
         Some("barriers 6 5")
     );
+    assert!(shown.contains("target") && shown.contains("webgpu-subgroups") && shown.contains("Loop IR"), "{shown}");
+    // A link from elsewhere opens the fold that its shader is in.
+    let folded = browser.eval("document.querySelector('nav details a').hash");
+    browser.eval(&format!("location.hash = {folded}"));
+    browser.eval("new Promise((done) => setTimeout(() => done(1), 100))");
+    assert_eq!(browser.eval(FAULTS), serde_json::json!([]));
+    assert!(browser.eval("document.querySelector('nav a[aria-current]').closest('details').open") == true);
+    browser.eval("history.back()");
+    browser.eval("new Promise((done) => setTimeout(() => done(1), 100))");
     browser.click("#near");
     let shown = browser.eval(text).as_str().expect("text").to_string();
     assert!(shown.contains("@group(0)") && !shown.contains("equal lines"), "{shown}");

@@ -358,7 +358,8 @@ pub enum ShadersCommand {
     },
     /// The text that a kernel becomes by a schedule
     #[command(after_help = "Whatever the adapter here, the text is for the least WebGPU device (256 invocations, \
-        16 KiB of\nworkgroup memory, 128 MiB a binding, 8 storage buffers) with subgroups of 4 to 128.\n\nExamples:\n  tilewright shaders show linear\n  tilewright shaders show linear --schedule \
+        16 KiB of\nworkgroup memory, 128 MiB a binding, 8 storage buffers) with subgroups of 4 to 128. What only a wider \
+        one can run is\ncompiled for `wide` (1,024 invocations, 32 KiB), and a note on stderr says so.\n\nExamples:\n  tilewright shaders show linear\n  tilewright shaders show linear --schedule \
         coalesced --shape r=4864,k=896 --target loops\n  tilewright shaders show linear --schedules mine.txt --schedule mine")]
     Show(ShowArgs),
     /// Write every shader of a model's plan into a folder, with a manifest that lets another host run them

@@ -3,6 +3,8 @@
 //! From names it makes a [`Comparison`], and of that text on stdout or one page. The rule: whatever is compared, the reader meets
 //! schedule lines first, then figures, then shaders. Absent: an adapter.
 
+use std::path::Path;
+
 use tilewright_codegen::compile;
 use tilewright_codegen::program::Program;
 
@@ -14,17 +16,21 @@ use super::{output, shaders};
 use crate::checkpoint::{EMBEDDING, HEAD};
 use crate::error::ModelError;
 use crate::review::compare::{self, Comparison, Pair, Texts};
+use crate::review::revision::Reviewed;
 use crate::review::{self, Language, page, plans, report, revision};
 use crate::tiers;
 
 /// Runs the command.
 pub fn run(args: &DiffArgs) -> Result<(), CliError> {
-    if let Some(path) = &args.html {
+    let stdout = args.html.as_deref() == Some(Path::new("-"));
+    if let Some(path) = args.html.as_ref().filter(|_| !stdout) {
         output::check_place("--html", path, args.force)?;
     }
+    without_meaning(args)?;
     let comparison = compared(args)?;
     match &args.html {
         None => output::out(&report::text(&comparison, args.target, output::stdout_colours())),
+        Some(_) if stdout => output::out(&page::html(&comparison)?),
         Some(path) => {
             output::write_file(path, page::html(&comparison)?.as_bytes(), args.force)?;
             output::line(&format!("wrote {}", path.display()));
@@ -33,17 +39,34 @@ pub fn run(args: &DiffArgs) -> Result<(), CliError> {
     }
 }
 
+/// Refuses flags that what is compared has no use for.
+fn without_meaning(args: &DiffArgs) -> Result<(), CliError> {
+    if args.model.model.is_some() && args.tiers.is_none() {
+        let help = "leave --model out, or pass --tiers OLD..NEW: only tiers are of a model";
+        return Err(CliError::usage("--model has no meaning without --tiers", help));
+    }
+    if args.schedules.is_some() && (args.tiers.is_some() || args.against.is_some() || args.old.is_none()) {
+        let help = "leave --schedules out, or name a kernel and two schedules";
+        return Err(CliError::usage("--schedules has no meaning here: no schedule of a file is compared", help));
+    }
+    Ok(())
+}
+
 fn compared(args: &DiffArgs) -> Result<Comparison, CliError> {
     if let Some(list) = &args.tiers {
         return of_tiers(args, &list.0);
     }
     match (&args.kernel, &args.old, &args.new) {
         (Some(kernel), Some(old), Some(new)) => of_schedules(args, kernel, old, new),
-        (kernel, ..) if args.against.is_some() || args.html.is_some() => of_all(args, kernel.as_deref()),
-        (Some(kernel), ..) => {
+        (kernel, None, _) if args.against.is_some() || args.html.is_some() => of_all(args, kernel.as_deref()),
+        (Some(kernel), old, _) => {
             let entry = shaders::entry(kernel)?;
+            if let Some(old) = old {
+                shaders::schedule(&entry, args.schedules.as_deref(), old)?;
+            }
             let names: Vec<&str> = entry.schedules.iter().map(|s| s.name.as_str()).collect();
-            let message = format!("`diff {kernel}` needs two schedules");
+            let given = old.as_ref().map(|old| format!(" {old}")).unwrap_or_default();
+            let message = format!("`diff {kernel}{given}` needs two schedules");
             Err(CliError::usage(message, format!("name two of {}, or pass --against REV", names.join(", "))))
         }
         _ => {
@@ -59,7 +82,7 @@ fn of_schedules(args: &DiffArgs, kernel: &str, old: &str, new: &str) -> Result<C
     let shape = shaders::shape(&args.shape, &entry)?;
     let made = |name: &str| -> Result<Vec<Texts>, CliError> {
         let schedule = shaders::schedule(&entry, args.schedules.as_deref(), name)?;
-        Ok(texts(&compile(&entry.kernel, &schedule, &shape, &review::target_of(&entry.kernel, &schedule, &shape))?))
+        Ok(texts(&compile(&entry.kernel, &schedule, &shape, &shaders::target(&entry.kernel, &schedule, &shape))?))
     };
     let (olds, news) = (made(old)?, made(new)?);
     let count = olds.len().max(news.len());
@@ -106,7 +129,12 @@ fn of_all(args: &DiffArgs, kernel: Option<&str>) -> Result<Comparison, CliError>
         return Err(CliError::usage("--shape has no meaning here", help));
     }
     let mut new = review::folder().map_err(ModelError::from)?;
-    let mut old = args.against.as_deref().map(revision::at).transpose()?;
+    let reviewed = args.against.as_deref().map(revision::at).transpose()?;
+    let (mut old, documents, faults) = match reviewed {
+        Some(Reviewed { shaders, documents, faults }) => (Some(shaders), Some(documents), faults),
+        None => (None, None, Vec::new()),
+    };
+    faults.iter().for_each(|fault| output::note(fault));
     if let Some(kernel) = kernel {
         let mut known: Vec<String> = new.keys().chain(old.iter().flat_map(|o| o.keys())).map(|k| k.0.clone()).collect();
         known.sort();
@@ -117,6 +145,11 @@ fn of_all(args: &DiffArgs, kernel: Option<&str>) -> Result<Comparison, CliError>
         new.retain(|key, _| key.0 == kernel);
         old.iter_mut().for_each(|old| old.retain(|key, _| key.0 == kernel));
     }
+    // Plans and explanations are of no one kernel.
+    let documents = match documents.filter(|_| kernel.is_none()) {
+        Some(old) => compare::documents(&old, &review::documents()?),
+        None => Vec::new(),
+    };
     let what = kernel.map_or("all kernels".to_string(), |kernel| format!("kernel {kernel}"));
     let pairs = match &old {
         Some(old) => compare::folders(old, &new),
@@ -131,7 +164,9 @@ fn of_all(args: &DiffArgs, kernel: Option<&str>) -> Result<Comparison, CliError>
         },
         old: against,
         new: "now".into(),
+        notes: faults,
         pairs,
+        documents,
         ..Comparison::default()
     })
 }

@@ -3,13 +3,13 @@
 use super::args::ExplainArgs;
 use super::error::CliError;
 use super::{output, shaders};
-use crate::review::{self, explain::explain};
+use crate::review::explain::explain;
 
 /// Runs the command.
 pub fn run(args: &ExplainArgs) -> Result<(), CliError> {
     let entry = shaders::entry(&args.kernel)?;
     let schedule = shaders::schedule(&entry, args.schedules.as_deref(), &args.schedule)?;
     let shape = shaders::shape(&args.shape, &entry)?;
-    let target = review::target_of(&entry.kernel, &schedule, &shape);
+    let target = shaders::target(&entry.kernel, &schedule, &shape);
     output::out(&explain(&entry.kernel, &schedule, &shape, &target, args.target)?)
 }

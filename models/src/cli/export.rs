@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
+
 use super::args::ExportArgs;
 use super::error::CliError;
 use super::model::Folder;
@@ -30,10 +32,11 @@ pub fn run(args: &ExportArgs) -> Result<(), CliError> {
         context: Some(u32::try_from(folder.room(args.context)?).unwrap_or(u32::MAX)),
         ..EngineOptions::default()
     };
-    let (plan, notes) = Plan::choose(&folder.config, head, &review::target(), &options, true)?;
+    let target = review::target();
+    let (plan, notes) = Plan::choose(&folder.config, head, &target, &options, true)?;
     notes.iter().for_each(|text| output::note(text));
     let name = folder.name();
-    let (manifest, files) = export(&name, &plan, args.target.into());
+    let (manifest, files) = export(&name, &folder.config, &target, &plan, args.target.into());
     write(&args.dir, &manifest, &files, &earlier)?;
     let (tier, count) = (plan.tier.number, files.len());
     output::line(&format!("wrote {count} shaders of {name} on tier {tier} and {MANIFEST} to {}", args.dir.display()));
@@ -50,10 +53,13 @@ fn earlier(dir: &Path, force: bool) -> Result<BTreeSet<String>, CliError> {
     };
     let names: Vec<String> = entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect();
     let text = fs::read_to_string(dir.join(MANIFEST)).unwrap_or_default();
-    let manifest: Option<Manifest> = serde_json::from_str(&text).ok().filter(|m: &Manifest| m.format == FORMAT);
+    // Of the manifest only what names files: that of an earlier program may have other fields.
+    let manifest: Option<Value> = serde_json::from_str(&text).ok().filter(|m: &Value| m["format"] == FORMAT);
     match manifest {
         Some(manifest) => {
-            let files = manifest.kernels.into_iter().flat_map(|k| k.shaders).map(|s| s.file);
+            let list = |value: &Value, key: &str| value[key].as_array().cloned().unwrap_or_default();
+            let shaders = list(&manifest, "kernels").into_iter().flat_map(|kernel| list(&kernel, "shaders"));
+            let files = shaders.filter_map(|shader| shader["file"].as_str().map(String::from));
             // A name with a folder in it is none that was written here.
             Ok(files.filter(|name| Path::new(name).file_name().is_some_and(|n| n == name.as_str())).collect())
         }

@@ -2,7 +2,8 @@
 
 /// `; did you mean ...?` for a name that is close to one that exists, and the names that exist.
 pub fn suggest(asked: &str, known: &[String]) -> String {
-    let nearest = known.iter().map(|name| (distance(asked, name), name)).min();
+    let asked = asked.to_lowercase();
+    let nearest = known.iter().map(|name| (distance(&asked, &name.to_lowercase()), name)).min();
     match nearest {
         Some((d, name)) if d < asked.len() && d <= asked.len().div_ceil(3) => {
             format!("did you mean `{name}`? there are {}", known.join(", "))
@@ -44,5 +45,7 @@ mod tests {
         let known = ["linear", "rmsnorm"].map(String::from);
         assert_eq!(suggest("linaer", &known), "did you mean `linear`? there are linear, rmsnorm");
         assert_eq!(suggest("softmax", &known), "there are linear, rmsnorm");
+        assert_eq!(suggest("LINEAR", &known), "did you mean `linear`? there are linear, rmsnorm");
+        assert_eq!(suggest("linear", &["Linear".to_string()]), "did you mean `Linear`? there are Linear");
     }
 }

@@ -1,11 +1,13 @@
 //! `shaders`: what kernels become.
 //!
 //! From a kernel's name, a schedule's and a shape it makes the text that a driver, a browser or a reviewer reads. The rule: the target is
-//! the least WebGPU device with subgroups of any size, so that what is shown depends on no machine. Absent: an adapter.
+//! the least WebGPU device with subgroups of any size, or a wide one where a schedule needs it, so that what is shown depends on no
+//! machine. Absent: an adapter.
 
 use std::path::Path;
 
 use tilewright_codegen::shape::{Extent, Shape};
+use tilewright_codegen::target::Target;
 use tilewright_codegen::wgsl::{self, Dialect};
 use tilewright_codegen::{compile, hlsl, text};
 use tilewright_dsl::ir::{Axis, AxisKind, Expr, ExprId, Kernel};
@@ -35,7 +37,7 @@ fn list() -> Result<(), CliError> {
         let named = kernel.lets.iter().map(|l| l.name.clone()).collect();
         let tensors = kernel.tensors.iter().map(|t| t.name.clone()).collect();
         let schedules = with_empty(&kernel, schedules).into_iter().map(|s| s.name).collect();
-        out += &format!("{}  {}\n", kernel.name, kernel.doc.trim().lines().next().unwrap_or_default());
+        out += &format!("{}  {}\n", kernel.name, sentence(&kernel.doc));
         let extents = kernel.extents.clone();
         let lines: [(&str, Vec<String>); 5] =
             [("axes", axes), ("lets", named), ("tensors", tensors), ("schedules", schedules), ("extents", extents)];
@@ -44,6 +46,15 @@ fn list() -> Result<(), CliError> {
         }
     }
     output::out(&out)
+}
+
+/// The first sentence of a comment, however many lines it has.
+fn sentence(doc: &str) -> String {
+    let words = doc.split_whitespace().collect::<Vec<_>>().join(" ");
+    match words.find(". ") {
+        Some(end) => words[..=end].to_string(),
+        None => words,
+    }
 }
 
 /// An axis's name, and what a schedule has to know of it.
@@ -147,7 +158,7 @@ fn show(args: &ShowArgs) -> Result<(), CliError> {
         (None, None) => Schedule::empty(&entry.kernel.name),
     };
     let shape = shape(&args.shape, &entry)?;
-    let program = compile(&entry.kernel, &schedule, &shape, &review::target_of(&entry.kernel, &schedule, &shape))?;
+    let program = compile(&entry.kernel, &schedule, &shape, &target(&entry.kernel, &schedule, &shape))?;
     let texts: Vec<String> = program
         .shaders
         .iter()
@@ -159,6 +170,13 @@ fn show(args: &ShowArgs) -> Result<(), CliError> {
         })
         .collect();
     output::out(&texts.join("\n"))
+}
+
+/// What it is compiled for; where that is not the least device, a note on stderr says why.
+pub fn target(kernel: &Kernel, schedule: &Schedule, shape: &Shape) -> Target {
+    let (target, why) = review::choice(kernel, schedule, shape);
+    why.iter().for_each(|why| output::note(why));
+    target
 }
 
 /// The kernel's typical extents, with those of `--shape` in their places.

@@ -86,7 +86,7 @@ impl Rope {
     }
 
     /// The `rope_scaling` object of a `config.json`, if there is a scaling.
-    pub(super) fn to_json(&self) -> Option<Value> {
+    pub(crate) fn to_json(&self) -> Option<Value> {
         match self.scaling {
             RopeScaling::None => None,
             RopeScaling::Linear { factor } => Some(json!({ "type": "linear", "factor": factor })),

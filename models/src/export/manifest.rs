@@ -11,6 +11,65 @@ pub const FORMAT: &str = "tilewright shaders, version 1";
 pub const EXPRESSIONS: &str = "numbers, the operation's scalars by name, a + b, a - b (at least 0), a * b, a / n (rounded down), \
                                ceil(a / n), min(a, b), parentheses; never negative";
 
+/// Rules that hold for the whole folder.
+pub const RULES: [&str; 7] = [
+    "every binding is in bind group 0 (register space 0 in HLSL)",
+    "f32 and u32 are a little-endian 32-bit word each; f16 and bf16 lie two in a word, the lower index in its lower half",
+    "row_stride counts elements; those from the innermost extent on are zero",
+    "a tensor has the rows of its sources one after the other, in the order in which they are named; a vector is rows of one element",
+    "weights and inputs are filled by the host, converted to the element that their layout names and rounded to nearest, ties to even",
+    "buffers of every other role begin as zeros",
+    "invocations are numbered along x; where a shader uses subgroups, each subgroup holds consecutive ones and its size is a power of \
+     two in the range that `device` names",
+];
+
+/// What shaders ask of the device and of its compiler.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Device {
+    /// The target's name.
+    pub target: String,
+    /// Most invocations of a workgroup.
+    pub invocations: u32,
+    /// Most bytes of workgroup memory.
+    pub workgroup_bytes: u32,
+    /// Most bytes of a binding.
+    pub binding_bytes: u64,
+    /// Most storage buffers of a shader.
+    pub storage_buffers: u32,
+    /// The least and the largest size of a subgroup, for shaders that use them.
+    pub subgroup_sizes: Option<[u32; 2]>,
+    /// HLSL: the profile, DXC's `-T`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
+    /// HLSL: DXC's other flags; what they leave open changes results or rejects texts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flags: Vec<String>,
+}
+
+/// The model's tokens.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Tokens {
+    /// How many ids there are.
+    pub vocab: u32,
+    /// Ids that end a text.
+    pub end: Vec<u32>,
+}
+
+/// What the rotary table is made from.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Rotary {
+    /// The model's `rope_theta`.
+    pub theta: f64,
+    /// The model's `rope_scaling`, if it has one.
+    pub scaling: Option<serde_json::Value>,
+    /// Radians a position, a number for each pair of elements; the scaling is in them.
+    pub frequencies: Vec<f32>,
+    /// What multiplies cosines and sines.
+    pub factor: f32,
+    /// How the table is made of them.
+    pub formula: String,
+}
+
 /// `manifest.json`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Manifest {
@@ -22,8 +81,18 @@ pub struct Manifest {
     pub tier: usize,
     /// `wgsl`, `wgsl-web` or `hlsl`.
     pub language: String,
+    /// What shaders ask of the device and of its compiler.
+    pub device: Device,
+    /// [`RULES`].
+    pub rules: Vec<String>,
     /// How dispatch sizes are to be read.
     pub expressions: String,
+    /// The model's tokens.
+    pub tokens: Tokens,
+    /// What the rotary table is made from.
+    pub rotary: Rotary,
+    /// Where the weights are.
+    pub checkpoint: String,
     /// Positions of the cache.
     pub context: u32,
     /// Numbers that change from step to step.

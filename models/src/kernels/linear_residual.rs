@@ -10,7 +10,8 @@ use tilewright_dsl::schedule;
 /// # Errors
 /// None, as long as the texts stay what they are.
 pub fn linear_residual() -> Result<Kernel, FuseError> {
-    fuse("linear_residual", &residual(), "x", "linear", &linear())
+    let kernel = fuse("linear_residual", &residual(), "x", "linear", &linear())?;
+    Ok(Kernel { doc: "h += x·Wᵀ.".into(), ..kernel })
 }
 
 schedule! {

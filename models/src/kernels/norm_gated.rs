@@ -15,7 +15,8 @@ pub fn norm_gated() -> Result<Kernel, FuseError> {
     let gated = fuse("norm_gated", &gated, "b", "up", &linear())?;
     let gated = share(&gated, &["gate.x", "up.x"], "x")?;
     let gated = fuse("norm_gated", &gated, "x", "norm", &rmsnorm())?;
-    merge(&factor(&factor(&gated, "gate.k")?, "up.k")?, &["gate.k", "up.k", "norm.j"], "k")
+    let kernel = merge(&factor(&factor(&gated, "gate.k")?, "up.k")?, &["gate.k", "up.k", "norm.j"], "k")?;
+    Ok(Kernel { doc: "y = silu(n·Gᵀ) · n·Uᵀ with n = rmsnorm(x).".into(), ..kernel })
 }
 
 schedule! {

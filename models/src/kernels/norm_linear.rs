@@ -10,7 +10,8 @@ use tilewright_dsl::schedule;
 /// # Errors
 /// None, as long as the two texts stay what they are.
 pub fn norm_linear() -> Result<Kernel, FuseError> {
-    fuse("norm_linear", &linear(), "x", "norm", &rmsnorm())
+    let kernel = fuse("norm_linear", &linear(), "x", "norm", &rmsnorm())?;
+    Ok(Kernel { doc: "y = rmsnorm(x)·Wᵀ.".into(), ..kernel })
 }
 
 schedule! {

@@ -22,7 +22,10 @@ pub fn qkv() -> Result<Kernel, FuseError> {
     let (rotated, appended) = (heads(&rope())?, heads(&kv_append())?);
     let weights = ["in.b", "in.linear.w", "in.norm.x", "in.norm.w", "in.norm.eps", "angles"];
     let shared = [&weights[..], &["t", "pos", "T", "R", "K", "D", "P"]].concat();
-    beside("qkv", &[("q", &rotated), ("k", &rotated), ("v", &appended)], &shared)
+    let kernel = beside("qkv", &[("q", &rotated), ("k", &rotated), ("v", &appended)], &shared)?;
+    let doc =
+        "q = rope(n·Wqᵀ + bq); a row of keys = rope(n·Wkᵀ + bk), a row of values = n·Wvᵀ + bv, with n = rmsnorm(x).";
+    Ok(Kernel { doc: doc.into(), ..kernel })
 }
 
 schedule! {

@@ -11,7 +11,9 @@ use tilewright_dsl::schedule;
 /// None, as long as the texts stay what they are.
 pub fn rope_append() -> Result<Kernel, FuseError> {
     let shared = ["t", "x", "angles", "pos", "T", "S", "D", "P"];
-    beside("rope_append", &[("q", &rope()), ("k", &rope()), ("v", &kv_append())], &shared)
+    let kernel = beside("rope_append", &[("q", &rope()), ("k", &rope()), ("v", &kv_append())], &shared)?;
+    let doc = "Queries and keys rotated, keys and values appended to the cache, all from the heads of one stacked projection.";
+    Ok(Kernel { doc: doc.into(), ..kernel })
 }
 
 schedule! {

@@ -4,7 +4,7 @@
 //! the texts' own heads, so that a file of an old revision and one that was just generated are the same kind of thing. Absent:
 //! colours and markup.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use similar::{ChangeTag, TextDiff};
 
@@ -102,14 +102,24 @@ impl Pair {
         lines(&old.schedule, &new.schedule)
     }
 
-    /// The figures of the cost.
+    /// The figures of the cost, and above them what else the heads state: the target always, the extents where they differ.
     pub fn cost(&self) -> Vec<Figure> {
         let [old, new] = self.heads();
-        let with_dispatch = |head: Head| {
-            let size = head.dispatch.strip_prefix("dispatch ").map(|size| ("dispatch".to_string(), size.to_string()));
-            size.into_iter().chain(head.cost).collect::<Vec<_>>()
+        let moved = self.old.is_some() && self.new.is_some() && old.subject() != new.subject();
+        let rows = |head: &Head| {
+            let row = |name: &str, value: &str| (name.to_string(), value.to_string());
+            let target = [row("target", head.target())].into_iter().filter(|(_, name)| !name.is_empty());
+            let subject = moved.then(|| row("compiled", head.subject()));
+            target.chain(subject).chain(head.lines.clone()).chain(head.cost.clone()).collect::<Vec<_>>()
         };
-        figures(&with_dispatch(old), &with_dispatch(new))
+        figures(&rows(&old), &rows(&new))
+    }
+
+    /// The languages whose texts differ in anything, heads included.
+    pub fn changed(&self) -> Vec<Language> {
+        let text = |side: &Option<Texts>, language| side.as_ref().and_then(|texts| texts.get(&language)).cloned();
+        let differs = |language: &Language| text(&self.old, *language) != text(&self.new, *language);
+        self.languages().into_iter().filter(differs).collect()
     }
 
     /// The languages that either side has.
@@ -118,14 +128,57 @@ impl Pair {
         Language::ALL.into_iter().filter(|l| has(&self.old, *l) || has(&self.new, *l)).collect()
     }
 
-    /// The lines of the shader in a language, without its head.
+    /// The lines of the shader in a language: without its head, which the schedule and the figures say, unless the texts differ in
+    /// nothing else.
     pub fn lines(&self, language: Language) -> Vec<Line> {
-        let body = |side: &Option<Texts>| {
-            let text = side.as_ref().and_then(|texts| texts.get(&language));
-            text.map(|text| Head::read(text, language).body).unwrap_or_default()
+        let text = |side: &Option<Texts>| {
+            side.as_ref().and_then(|texts| texts.get(&language)).map(String::as_str).unwrap_or_default().to_string()
         };
-        lines(&body(&self.old), &body(&self.new))
+        let (old, new) = (text(&self.old), text(&self.new));
+        let body = |text: &str| Head::read(text, language).body;
+        let bodies = lines(&body(&old), &body(&new));
+        let seen = bodies.iter().chain(&self.schedule()).any(|line| line.sign != ' ');
+        if old == new || seen || self.cost().iter().any(|f| f.old != f.new) { bodies } else { lines(&old, &new) }
     }
+}
+
+/// A reviewed text that is no shader: a plan or an explanation.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Document {
+    /// Its place under `snapshots/`, such as `plans/tiny-3`.
+    pub name: String,
+    /// The old text.
+    pub old: Option<String>,
+    /// The new text.
+    pub new: Option<String>,
+}
+
+/// Texts that are no shaders by their place.
+pub type Documents = BTreeMap<String, String>;
+
+impl Document {
+    /// What became of it.
+    pub fn state(&self) -> State {
+        match (&self.old, &self.new) {
+            (Some(old), Some(new)) if old != new => State::Changed,
+            (None, Some(_)) => State::New,
+            (Some(_), None) => State::Gone,
+            _ => State::Same,
+        }
+    }
+
+    /// Its lines.
+    pub fn lines(&self) -> Vec<Line> {
+        lines(self.old.as_deref().unwrap_or_default(), self.new.as_deref().unwrap_or_default())
+    }
+}
+
+/// Every text of both sides, by place.
+pub fn documents(old: &Documents, new: &Documents) -> Vec<Document> {
+    let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+    let document =
+        |name: &String| Document { name: name.clone(), old: old.get(name).cloned(), new: new.get(name).cloned() };
+    names.into_iter().map(document).collect()
 }
 
 /// A comparison as a whole.
@@ -145,6 +198,8 @@ pub struct Comparison {
     pub plan: Vec<Figure>,
     /// The shaders.
     pub pairs: Vec<Pair>,
+    /// Plans and explanations.
+    pub documents: Vec<Document>,
 }
 
 /// Every shader of two folders, by kernel in the order of the new one, and then what is gone.
@@ -203,6 +258,41 @@ mod tests {
         assert_eq!(text, " a  b  c!  d!  e! -f! +F!  g!  h! ");
         assert!(lines(old, old).iter().all(|l| l.sign == ' ' && !l.near));
         assert_eq!(lines("", "").len(), 0);
+    }
+
+    /// A shader whose only language is WGSL, under a head with these words.
+    fn headed(target: &str, size: &str, more: &str) -> Option<Texts> {
+        let text = format!(
+            "// kernel k, shape A = 1, schedule s, target {target}\n// schedule s for k {{\n// }}\n// dispatch {size}\n// cost\n{more}\nx\n"
+        );
+        Some(Texts::from([(Language::Wgsl, text)]))
+    }
+
+    #[test]
+    fn no_change_is_invisible() {
+        let row = |name: &str, old: &str, new: &str| Figure { name: name.into(), old: old.into(), new: new.into() };
+        let pair = |old, new| Pair { kernel: "k".into(), name: "s".into(), note: String::new(), old, new };
+        let same = || headed("webgpu", "4", "");
+        let other = pair(same(), headed("wide", "4", ""));
+        assert_eq!(other.cost(), [row("target", "webgpu", "wide"), row("dispatch", "4", "4")]);
+        assert!(other.lines(Language::Wgsl).iter().all(|l| l.sign == ' '), "the table says it");
+        // A line that neither table nor schedule has a place for.
+        let odd = pair(same(), headed("webgpu", "4", "// odd\n"));
+        assert!(odd.lines(Language::Wgsl).iter().any(|l| l.sign == '+' && l.text == "// odd"));
+        let mut hlsl = pair(same(), same());
+        hlsl.new.as_mut().unwrap().insert(Language::Hlsl, "float f;\n".into());
+        assert_eq!((hlsl.state(), hlsl.changed()), (State::Changed, vec![Language::Hlsl]));
+        assert!(pair(same(), same()).changed().is_empty());
+    }
+
+    #[test]
+    fn documents_of_either_side_are_compared() {
+        let side = |of: &[(&str, &str)]| of.iter().map(|(n, t)| (n.to_string(), t.to_string())).collect::<Documents>();
+        let found =
+            documents(&side(&[("a", "1"), ("b", "1"), ("d", "1")]), &side(&[("a", "1"), ("b", "2"), ("c", "1")]));
+        let states: Vec<_> = found.iter().map(|d| (d.name.as_str(), d.state())).collect();
+        assert_eq!(states, [("a", State::Same), ("b", State::Changed), ("c", State::New), ("d", State::Gone)]);
+        assert_eq!(found[1].lines().iter().map(|l| l.sign).collect::<String>(), "-+");
     }
 
     #[test]

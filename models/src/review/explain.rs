@@ -18,7 +18,7 @@ use tilewright_dsl::ir::{Axis, AxisKind, Kernel};
 use tilewright_dsl::schedule::{LevelKind, Schedule};
 
 use super::compare::{Figure, figures, lines};
-use super::{Language, algorithm};
+use super::{Language, algorithm, reason};
 
 /// Explains how a schedule makes a shader, with the text in one language at the end.
 ///
@@ -50,7 +50,7 @@ pub fn explain(
     }
     let verified = "verify: barriers are uniform, types and limits hold\nvalidate: naga accepts the text\n";
     chapter(&mut out, "Checks", verified);
-    let subject = Trial { kernel, schedule, shape, target, rows: rows(&program) };
+    let subject = Trial { kernel, schedule, shape, target, rows: rows(&program), loops: loops(&program) };
     chapter(&mut out, "What each directive does", &directives::own(&subject));
     chapter(&mut out, "What other directives would do", &directives::others(&subject));
     let texts: Vec<String> = program.shaders.iter().map(|s| language.print(s)).collect();
@@ -66,21 +66,32 @@ struct Trial<'a> {
     target: &'a Target,
     /// Figures of the program as it is.
     rows: Vec<(String, String)>,
+    /// Its loop IR, without heads.
+    loops: Vec<String>,
+}
+
+/// What another schedule makes of a program.
+struct Outcome {
+    /// Figures that are others.
+    figures: Vec<Figure>,
+    /// Whether the shaders are others.
+    shaders: bool,
 }
 
 impl Trial<'_> {
     /// What another schedule changes, or the first line of why it is refused.
-    fn attempt(&self, schedule: &Schedule) -> Result<Vec<Figure>, String> {
-        match compile(self.kernel, schedule, self.shape, self.target) {
-            Ok(program) => Ok(figures(&self.rows, &rows(&program)).into_iter().filter(|f| f.old != f.new).collect()),
-            Err(error) => {
-                let text = error.to_string();
-                let first = text.lines().next().unwrap_or_default();
-                let first = first.strip_prefix("error: ").unwrap_or(first);
-                Err(first.split(" (kernel `").next().unwrap_or(first).to_string())
-            }
-        }
+    fn attempt(&self, schedule: &Schedule) -> Result<Outcome, String> {
+        let program = compile(self.kernel, schedule, self.shape, self.target).map_err(|error| reason(&error))?;
+        Ok(Outcome {
+            figures: figures(&self.rows, &rows(&program)).into_iter().filter(|f| f.old != f.new).collect(),
+            shaders: loops(&program) != self.loops,
+        })
     }
+}
+
+/// The loop IR of every shader, without heads: what all languages are printed from.
+fn loops(program: &Program) -> Vec<String> {
+    program.shaders.iter().map(|shader| body(&Language::Loops.print(shader))).collect()
 }
 
 fn chapter(out: &mut String, title: &str, body: &str) {
@@ -149,8 +160,13 @@ fn axis_text(axis: &Axis, plan: &AxisPlan) -> String {
         };
         let _ = writeln!(out, "    {size}{}", step(level));
     }
-    if plan.lanes > 1 {
-        let _ = writeln!(out, "    neighbours along it are {} invocation{} apart", plan.stride, s(plan.stride));
+    // The values of levels further inside belong to one invocation.
+    if let Some(level) = plan.levels.iter().rfind(|level| level.kind == LevelKind::Lanes).filter(|_| plan.lanes > 1) {
+        let who = match level.weight {
+            1 => "neighbours along it".to_string(),
+            n => format!("values that are {n} apart along it"),
+        };
+        let _ = writeln!(out, "    {who} are {} invocation{} apart", plan.stride, s(plan.stride));
     }
     if !plan.exact {
         out += "    the last step reaches beyond the end and is masked\n";

@@ -1,7 +1,8 @@
 //! Shader text as HTML with a class for each kind of word.
 //!
-//! A line is cut into words by characters alone, so that one table serves WGSL, HLSL and the loop IR. The rule: everything that
-//! comes out is escaped. Absent: a grammar.
+//! A line is cut into words by characters alone, so that one table serves WGSL, HLSL and the loop IR; a word that begins a line and
+//! stands before a type is a storage class, whatever a language calls it. The rule: everything that comes out is escaped. Absent:
+//! any other grammar.
 
 /// Words that shape the text in any of the languages.
 const KEYWORDS: &[&str] = &[
@@ -64,6 +65,7 @@ pub fn line(text: &str) -> String {
             _ if first.is_ascii_digit() => "num",
             _ if KEYWORDS.contains(&token) => "kw",
             _ if is_type(token) => "ty",
+            _ if word(first) && rest.len() == text.len() && before_type(after) => "kw",
             _ if word(first) && after.starts_with('(') => "fn",
             _ => "",
         };
@@ -72,6 +74,12 @@ pub fn line(text: &str) -> String {
     }
     push(&mut out, "com", comment);
     out
+}
+
+/// Whether the next word is a type.
+fn before_type(after: &str) -> bool {
+    let next = after.strip_prefix(' ').unwrap_or_default();
+    is_type(next.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default())
 }
 
 /// A type's name, with `2` to `4` components in HLSL's way, or a buffer's.
@@ -130,6 +138,11 @@ mod tests {
         assert_eq!(line("@group(0) x"), "<span class=at>@group</span>(<span class=num>0</span>) x");
         assert_eq!(line("RWByteAddressBuffer y;"), "<span class=ty>RWByteAddressBuffer</span> y;");
         assert_eq!(line("uint4 a;"), "<span class=ty>uint4</span> a;");
+        assert_eq!(
+            line("local float a[2];"),
+            "<span class=kw>local</span> <span class=ty>float</span> a[<span class=num>2</span>];"
+        );
+        assert!(line("    total float").starts_with("    total "), "inside a body it is a name");
         assert_eq!(line(""), "");
     }
 

@@ -8,15 +8,10 @@ use std::collections::BTreeMap;
 use minijinja::{Environment, Value, context};
 
 use super::Language;
-use super::compare::{Comparison, Figure, Line, Pair, State};
+use super::compare::{Comparison, Document, Figure, Line, Pair, State};
 use super::highlight;
 
 const TEMPLATE: &str = include_str!("page.html");
-
-/// The languages that stand side by side.
-fn columns() -> impl Iterator<Item = Language> {
-    Language::ALL.into_iter().filter(|l| *l != Language::Loops)
-}
 
 /// The page.
 ///
@@ -35,10 +30,12 @@ pub fn html(comparison: &Comparison) -> Result<String, minijinja::Error> {
             shaders.push(shader(pair, i, compared));
         }
     }
-    let groups: Vec<Value> = groups.into_iter().map(|(kernel, shaders)| context! { kernel, shaders }).collect();
+    let groups: Vec<Value> = groups.into_iter().map(|(kernel, shaders)| group(&kernel, shaders)).collect();
+    let documents: Vec<Value> = comparison.documents.iter().enumerate().map(document).collect();
+    let documents = (!documents.is_empty()).then(|| group("plans and explanations", documents));
     let mut states: BTreeMap<&str, usize> = BTreeMap::new();
-    for pair in &comparison.pairs {
-        *states.entry(word(pair.state())).or_default() += 1;
+    for state in comparison.pairs.iter().map(Pair::state).chain(comparison.documents.iter().map(Document::state)) {
+        *states.entry(word(state)).or_default() += 1;
     }
     let settings = comparison.settings.iter().any(|line| line.sign != ' ');
     let page = environment.get_template("page.html")?.render(context! {
@@ -51,6 +48,7 @@ pub fn html(comparison: &Comparison) -> Result<String, minijinja::Error> {
         states,
         compared,
         groups,
+        documents,
     })?;
     Ok(page + "\n")
 }
@@ -64,14 +62,36 @@ fn word(state: State) -> &'static str {
     }
 }
 
+/// What stands under one name in the list; what is equal stands behind what is not.
+fn group(name: &str, entries: Vec<Value>) -> Value {
+    let same = |entry: &Value| entry.get_attr("state").is_ok_and(|state| state.as_str() == Some("same"));
+    let (same, other): (Vec<Value>, Vec<Value>) = entries.iter().cloned().partition(same);
+    context! { name, entries, other, same }
+}
+
+fn document((index, document): (usize, &Document)) -> Value {
+    let state = word(document.state());
+    let name = &document.name;
+    context! { id => format!("d{index}"), name, state, code => code(&document.lines(), state != "same") }
+}
+
+/// A language's name above its text.
+fn title(language: Language) -> String {
+    match language {
+        Language::Loops => "Loop IR".into(),
+        _ => language.extension().to_uppercase(),
+    }
+}
+
 fn shader(pair: &Pair, index: usize, compared: bool) -> Value {
     let has = pair.languages();
-    let columns: Vec<Value> = columns()
+    let columns: Vec<Value> = Language::ALL
+        .into_iter()
         .filter(|language| has.contains(language))
         .map(|language| {
             let lines = pair.lines(language);
             let changed = compared && lines.iter().any(|line| line.sign != ' ');
-            context! { language => language.extension(), changed, code => code(&lines, changed) }
+            context! { title => title(language), changed, code => code(&lines, changed) }
         })
         .collect();
     context! {
@@ -137,18 +157,33 @@ mod tests {
                 old: texts(old),
                 new: texts(new),
             }],
+            documents: vec![Document { name: "<d>".into(), old: Some(old.into()), new: Some(new.into()) }],
         }
     }
 
     #[test]
     fn everything_is_escaped() {
         let page = html(&comparison("a < b;\n", "a <script>alert(1)</script>;\n")).unwrap();
-        for text in ["<b>title", "<script>alert", "<note>", "<k>", "x<y", "<figure>", "<2>"] {
+        for text in ["<b>title", "<script>alert", "<note>", "<k>", "<d>", "x<y", "<figure>", "<2>"] {
             assert!(!page.contains(text), "{text} is markup");
         }
         for text in ["&lt;b&gt;title", "a &lt;", "&lt;note&gt;", "&lt;k&gt;", "&lt;figure&gt;", "&lt;2&gt;"] {
             assert!(page.contains(text), "no {text}");
         }
+    }
+
+    #[test]
+    fn what_is_equal_is_folded_away_in_the_list() {
+        let mut comparison = comparison("a\n", "b\n");
+        let mut same = comparison.pairs[0].clone();
+        (same.name, same.new) = ("equal".into(), same.old.clone());
+        comparison.pairs.insert(0, same);
+        let page = html(&comparison).unwrap();
+        let nav = page.split_once("<nav").unwrap().1.split_once("</nav>").unwrap().0;
+        let at = |part: &str| nav.find(part).unwrap_or_else(|| panic!("no {part} in {nav}"));
+        assert!(at("#s1") < at("<summary>1 equal</summary>") && at("<summary>") < at("#s0"), "{nav}");
+        let alone = Comparison { old: String::new(), ..comparison };
+        assert!(!html(&alone).unwrap().contains("<summary>"), "without an old side nothing is equal");
     }
 
     #[test]

@@ -1,31 +1,73 @@
 //! One tier of a model against another: settings, what a decode step costs, and every shader that differs.
 //!
-//! Both tiers are planned for the target that all reviewed programs share; nothing runs. The rule: a shader is paired with the one
+//! Both tiers are planned for a wide device, which can run every schedule; nothing runs. Beside it every tier's plan as it is
+//! reviewed. The rule: a shader is paired with the one
 //! of the same kernel and extents, and of those that change alike only the first is shown, the others being named with it.
 
 use std::fmt::Write;
 
 use tilewright_codegen::program::Program;
 use tilewright_codegen::target::Target;
+use tilewright_dsl::schedule::Schedule;
 use tilewright_runtime::Submission;
 use tilewright_runtime::plan::Counters;
 
-use super::Language;
-use super::compare::{Comparison, Pair, Texts, figures, lines};
+use super::compare::{Comparison, Documents, Pair, Texts, figures, lines};
 use super::head::Head;
+use super::{Language, size};
 use crate::config::Config;
-use crate::engine::{EngineOptions, Plan, PlanReport, TierChoice};
+use crate::engine::{Engine, EngineOptions, Plan, PlanReport, TierChoice};
 use crate::error::ModelError;
+use crate::files::BUNDLED;
+use crate::synth::preset;
 use crate::tiers::{self, Tier};
 
 /// Positions that both plans make room for, if the model has as many.
 const CONTEXT: usize = 2048;
+
+/// Every tier's plan of two models, as it is reviewed: by its place under `snapshots/`, for the least device there is.
+///
+/// # Errors
+/// A tier that is not possible there.
+pub fn texts() -> Result<Documents, ModelError> {
+    let mut found = Documents::new();
+    for (model, config) in [("tiny", Config::open(BUNDLED.as_ref())?), ("qwen2.5-0.5b", preset("qwen2.5-0.5b")?)] {
+        for tier in tiers::all() {
+            found.insert(format!("plans/{model}-{}", tier.number), text(model, &config, tier)?);
+        }
+    }
+    Ok(found)
+}
+
+fn text(model: &str, config: &Config, tier: &Tier) -> Result<String, ModelError> {
+    let target = Target::webgpu();
+    let options = options(config, tier.number);
+    let report = Engine::plan(config, &target, &options)?;
+    let context = options.context.unwrap_or_default();
+    let mut text = format!("model {model}, tier {} ({}), target {}", tier.number, tier.name, target.name);
+    text += &format!(", context {context}\nchange: {}\n", tier.change);
+    for line in tiers::changed_lines(tier) {
+        text += &format!("    {line}\n");
+    }
+    Ok(text + &format!("\nmemory\n{}\n\n{}", report.memory, report.ops))
+}
+
+fn options(config: &Config, number: usize) -> EngineOptions {
+    EngineOptions {
+        tier: TierChoice::Number(number),
+        plain_argmax: true,
+        context: Some(config.context().min(CONTEXT) as u32),
+        ..EngineOptions::default()
+    }
+}
 
 /// A shader of a plan.
 struct Shader {
     kernel: String,
     subject: String,
     schedule: String,
+    /// The schedule's name.
+    program: String,
     name: String,
     texts: Texts,
 }
@@ -43,21 +85,16 @@ pub fn tiers(config: &Config, head: &str, model: &str, old: usize, new: usize) -
         title: format!("{model}: tier {} ({}) -> tier {} ({})", old.number, old.name, new.number, new.name),
         old: format!("tier {}", old.number),
         new: format!("tier {}", new.number),
-        notes: between.iter().map(change).collect(),
-        settings: lines(&settings(old), &settings(new)),
+        notes: between.iter().map(change).chain([format!("both are planned for {}", size(&Target::wide()))]).collect(),
+        settings: lines(&settings(old, &old_shaders), &settings(new, &new_shaders)),
         plan: figures(&costs(&old_report), &costs(&new_report)),
         pairs: pairs(&old_shaders, &new_shaders),
+        documents: Vec::new(),
     })
 }
 
 fn plan(config: &Config, head: &str, number: usize) -> Result<(PlanReport, Vec<Shader>), ModelError> {
-    let options = EngineOptions {
-        tier: TierChoice::Number(number),
-        plain_argmax: true,
-        context: Some(config.context().min(CONTEXT) as u32),
-        ..EngineOptions::default()
-    };
-    let (plan, notes) = Plan::choose(config, head, &Target::wide(), &options, true)?;
+    let (plan, notes) = Plan::choose(config, head, &Target::wide(), &options(config, number), true)?;
     let mut shaders: Vec<Shader> = Vec::new();
     for program in plan.programs() {
         for shader in of_program(program) {
@@ -81,6 +118,7 @@ fn of_program(program: &Program) -> Vec<Shader> {
             kernel: program.kernel.clone(),
             subject: head.subject().to_string() + &part(i),
             schedule: head.schedule,
+            program: program.schedule.clone(),
             name: program.schedule.clone() + &part(i),
             texts,
         }
@@ -121,8 +159,9 @@ fn pairs(old: &[Shader], new: &[Shader]) -> Vec<Pair> {
     found.into_iter().map(noted).collect()
 }
 
-/// Everything that a tier sets, as text.
-fn settings(tier: &Tier) -> String {
+/// Everything that a tier sets, as text; of its schedules those that the plan runs.
+fn settings(tier: &Tier, shaders: &[Shader]) -> String {
+    let runs = |s: &Schedule| shaders.iter().any(|shader| shader.kernel == s.kernel && shader.program == s.name);
     let submission = match tier.submission {
         Submission::PerOp { wait: true } => "op by op, waiting for each",
         Submission::PerOp { wait: false } => "op by op",
@@ -135,11 +174,20 @@ fn settings(tier: &Tier) -> String {
     // By name, so that a replaced schedule stands beside the one that it replaces.
     let mut schedules: Vec<_> = tier.schedules.iter().collect();
     schedules.sort_by(|a, b| a.decode.kernel.cmp(&b.decode.kernel));
+    let mut idle = Vec::new();
     for phases in schedules {
-        match phases.prefill == phases.decode {
-            true => text += &format!("prefill and decode: {}", phases.decode),
-            false => text += &format!("prefill: {}decode: {}", phases.prefill, phases.decode),
+        let both = phases.prefill == phases.decode;
+        let parts =
+            [(if both { "prefill and decode" } else { "prefill" }, &phases.prefill), ("decode", &phases.decode)];
+        for (phase, schedule) in parts.into_iter().take(if both { 1 } else { 2 }) {
+            match runs(schedule) {
+                true => text += &format!("{phase}: {schedule}"),
+                false => idle.push(format!("{} {} ({phase})", schedule.kernel, schedule.name)),
+            }
         }
+    }
+    if !idle.is_empty() {
+        let _ = writeln!(text, "not run at this model's extents on this device: {}", idle.join(", "));
     }
     text
 }

@@ -5,7 +5,7 @@
 use std::fmt::Write;
 
 use super::Language;
-use super::compare::{Comparison, Figure, Line, Pair, State};
+use super::compare::{Comparison, Document, Figure, Line, Pair, State};
 
 /// The whole comparison, with shaders in one language.
 pub fn text(comparison: &Comparison, language: Language, colours: bool) -> String {
@@ -24,14 +24,31 @@ pub fn text(comparison: &Comparison, language: Language, colours: bool) -> Strin
     for pair in &changed {
         out += &report.pair(pair, language);
     }
+    let documents: Vec<&Document> = comparison.documents.iter().filter(|d| d.state() != State::Same).collect();
+    for document in &documents {
+        let state = state(document.state());
+        let heading = format!("snapshots/{}{state}", document.name);
+        out += &report.part(&heading, &report.near(&document.lines()));
+    }
     let same = comparison.pairs.len() - changed.len();
     if changed.is_empty() {
-        let _ = writeln!(out, "\nno shader differs");
+        let others =
+            if comparison.documents.is_empty() || !documents.is_empty() { "" } else { ", plan or explanation" };
+        let _ = writeln!(out, "\nno shader{others} differs");
     } else if same > 0 {
         let (s, are) = if same == 1 { ("", "is") } else { ("s", "are") };
         let _ = writeln!(out, "\n{same} other shader{s} {are} equal");
     }
     out
+}
+
+/// What became of a text, behind its name.
+fn state(state: State) -> &'static str {
+    match state {
+        State::New => " (new)",
+        State::Gone => " (gone)",
+        State::Same | State::Changed => "",
+    }
 }
 
 struct Report<'a> {
@@ -41,12 +58,12 @@ struct Report<'a> {
 
 impl Report<'_> {
     fn pair(&self, pair: &Pair, language: Language) -> String {
-        let state = match pair.state() {
-            State::New => " (new)",
-            State::Gone => " (gone)",
-            State::Same | State::Changed => "",
-        };
-        let mut out = format!("\n{}\n", self.bold(&format!("{} {}{state}", pair.kernel, pair.name)));
+        let mut out = "\n".to_string();
+        // Where it is all there is, the title has named it.
+        if self.comparison.title != format!("{}: {}", pair.kernel, pair.name) {
+            let heading = format!("{} {}{}", pair.kernel, pair.name, state(pair.state()));
+            let _ = writeln!(out, "{}", self.bold(&heading));
+        }
         let _ = writeln!(out, "{}", pair.subject());
         if !pair.note.is_empty() {
             let _ = writeln!(out, "{}", pair.note);
@@ -55,10 +72,14 @@ impl Report<'_> {
         out += &self.part("schedule", &schedule);
         out += &self.part("cost", &self.table(&pair.cost()));
         let lines = pair.lines(language);
-        let shader = match lines.iter().any(|line| line.sign != ' ') {
-            true => self.near(&lines),
-            false => "the shaders are equal\n".into(),
-        };
+        let shown = lines.iter().any(|line| line.sign != ' ');
+        let mut shader = if shown { self.near(&lines) } else { "the shaders are equal\n".into() };
+        for other in pair.changed().into_iter().filter(|other| !shown && *other != language) {
+            if pair.lines(other).iter().any(|line| line.sign != ' ') {
+                let name = other.extension();
+                let _ = writeln!(shader, "{name} differs: --target {name} shows it");
+            }
+        }
         out + &self.part(language.extension(), &shader)
     }
 
@@ -140,6 +161,10 @@ mod tests {
                 pair("b", None, texts("new\n")),
                 pair("c", texts("same\n"), texts("same\n")),
             ],
+            documents: vec![
+                Document { name: "plans/m-1".into(), old: Some("one\n".into()), new: Some("two\n".into()) },
+                Document { name: "plans/m-2".into(), old: Some("same\n".into()), new: Some("same\n".into()) },
+            ],
         }
     }
 
@@ -155,12 +180,36 @@ mod tests {
             "@@ 6 equal lines @@\n line 6\n line 7\n line 8\n-line 9\n+other\n line 10\n",
             "\nk b (new)\n",
             "+new\n",
+            "\nsnapshots/plans/m-1\n-one\n+two\n",
             "\n1 other shader is equal\n",
         ];
         let at: Vec<_> =
             order.iter().map(|part| text.find(part).unwrap_or_else(|| panic!("no {part:?} in {text}"))).collect();
         assert!(at.is_sorted(), "{text}");
-        assert!(!text.contains("k c") && !text.contains('\x1b'), "{text}");
+        assert!(!text.contains("k c") && !text.contains("m-2") && !text.contains('\x1b'), "{text}");
+    }
+
+    #[test]
+    fn another_language_that_differs_is_named() {
+        let mut comparison = comparison();
+        comparison.pairs.remove(0);
+        for (language, text) in [(Language::Hlsl, "other\n"), (Language::Loops, "equal\n")] {
+            comparison.pairs[1].old.as_mut().unwrap().insert(language, "equal\n".into());
+            comparison.pairs[1].new.as_mut().unwrap().insert(language, text.into());
+        }
+        let wgsl = text(&comparison, Language::Wgsl, false);
+        assert!(wgsl.contains("\nwgsl\nthe shaders are equal\nhlsl differs: --target hlsl shows it\n"), "{wgsl}");
+        assert!(!wgsl.contains("loops differs"), "{wgsl}");
+        let hlsl = text(&comparison, Language::Hlsl, false);
+        assert!(hlsl.contains("\nhlsl\n-equal\n+other\n") && !hlsl.contains("hlsl differs"), "{hlsl}");
+    }
+
+    #[test]
+    fn what_was_compared_is_named_where_nothing_differs() {
+        let mut comparison = Comparison { documents: comparison().documents, ..Comparison::default() };
+        assert!(text(&comparison, Language::Wgsl, false).ends_with("\nno shader differs\n"));
+        comparison.documents.remove(0);
+        assert!(text(&comparison, Language::Wgsl, false).ends_with("\nno shader, plan or explanation differs\n"));
     }
 
     #[test]

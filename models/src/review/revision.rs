@@ -1,13 +1,15 @@
 //! Reviewed texts as git has them at a revision.
 //!
 //! The rule: git is asked by its own program, in the repository of the current folder, and whatever it says goes into the message.
-//! Only files whose ending names a language count; what a revision keeps in another form is absent.
+//! Files whose ending names a language are shaders, those of [`DOCUMENTS`] are plans and explanations; what a revision keeps in
+//! another form is absent. A shader's file that cannot be read as one is told of.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use super::Language;
-use super::compare::Folder;
+use super::compare::{Documents, Folder};
+use super::head::Head;
+use super::{DOCUMENTS, Language};
 
 /// Why a revision's texts are not there.
 #[derive(Debug, thiserror::Error)]
@@ -54,60 +56,123 @@ pub enum RevisionError {
     },
 }
 
+/// Reviewed texts at a revision.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Reviewed {
+    /// Shaders.
+    pub shaders: Folder,
+    /// Plans and explanations.
+    pub documents: Documents,
+    /// Files that are not what their names say.
+    pub faults: Vec<String>,
+}
+
 /// The texts under `snapshots/` at a revision.
 ///
 /// # Errors
 /// No git, no repository, no such revision, no snapshots in it.
-pub fn at(revision: &str) -> Result<Folder, RevisionError> {
-    let top = git(revision, &["rev-parse", "--show-toplevel"], None)?
-        .ok_or_else(|| RevisionError::NoRepository { revision: revision.into() })?;
+pub fn at(revision: &str) -> Result<Reviewed, RevisionError> {
+    let failed = |said: String| RevisionError::Failed { revision: revision.into(), said };
+    let top = git(revision, &["rev-parse", "--show-toplevel"], None)?.map_err(|said| {
+        let outside = said.contains("not a git repository");
+        if outside { RevisionError::NoRepository { revision: revision.into() } } else { failed(said) }
+    })?;
     let top = text(&top);
-    let unknown = || RevisionError::Unknown { revision: revision.into() };
     let verify =
         ["-C", &top, "rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{revision}^{{commit}}")];
-    let commit = text(&git(revision, &verify, None)?.ok_or_else(unknown)?);
-    let failed = |said: &str| RevisionError::Failed { revision: revision.into(), said: said.into() };
+    let commit = git(revision, &verify, None)?.map_err(|said| {
+        // It is quiet where the name is all that is wrong.
+        if said.is_empty() { RevisionError::Unknown { revision: revision.into() } } else { failed(said) }
+    })?;
+    let commit = text(&commit);
     let list = ["-C", &top, "ls-tree", "-r", "-z", "--name-only", &commit, "--", "snapshots/"];
-    let list = git(revision, &list, None)?.ok_or_else(|| failed("ls-tree failed"))?;
+    let list = git(revision, &list, None)?.map_err(failed)?;
     let names = String::from_utf8_lossy(&list);
-    let files: Vec<(&str, (String, String), Language)> = names.split('\0').filter_map(placed).collect();
-    if files.is_empty() {
+    let files: Vec<(&str, Place)> = names.split('\0').filter_map(|path| Some((path, placed(path)?))).collect();
+    if !files.iter().any(|(_, place)| matches!(place, Place::Shader(..))) {
         return Err(RevisionError::NoSnapshots { revision: revision.into() });
     }
-    let asked: String = files.iter().map(|(path, ..)| format!("{commit}:{path}\n")).collect();
-    let batch = git(revision, &["-C", &top, "cat-file", "--batch"], Some(asked))?;
-    let batch = batch.ok_or_else(|| failed("cat-file failed"))?;
+    let asked: String = files.iter().map(|(path, _)| format!("{commit}:{path}\n")).collect();
+    let batch = git(revision, &["-C", &top, "cat-file", "--batch"], Some(asked))?.map_err(failed)?;
     let mut rest = batch.as_slice();
-    let mut folder = Folder::new();
-    for (path, key, language) in files {
-        let content = blob(&mut rest).ok_or_else(|| failed(&format!("{path} is no file")))?;
-        folder.entry(key).or_default().insert(language, content);
+    let mut found = Reviewed::default();
+    let mut faults: Vec<(&'static str, Vec<&str>)> = Vec::new();
+    for (path, place) in files {
+        let content = blob(&mut rest).ok_or_else(|| failed(format!("{path} is no file")))?;
+        let language = if let Place::Shader(_, language) = &place { Some(*language) } else { None };
+        if let Some(fault) = fault(content, language) {
+            match faults.iter_mut().find(|(known, _)| *known == fault) {
+                Some((_, paths)) => paths.push(path),
+                None => faults.push((fault, vec![path])),
+            }
+        }
+        let content = String::from_utf8_lossy(content).into_owned();
+        match place {
+            Place::Shader(key, language) => drop(found.shaders.entry(key).or_default().insert(language, content)),
+            Place::Document(name) => drop(found.documents.insert(name, content)),
+        }
     }
-    Ok(folder)
+    found.faults = faults.iter().map(|(fault, paths)| told(revision, fault, paths)).collect();
+    Ok(found)
 }
 
-/// `snapshots/linear/row.wgsl`: its kernel, name and language.
-fn placed(path: &str) -> Option<(&str, (String, String), Language)> {
-    let (kernel, file) = path.strip_prefix("snapshots/")?.split_once('/')?;
-    let (name, ending) = file.rsplit_once('.')?;
+/// Why a file is not what its name says.
+fn fault(content: &[u8], language: Option<Language>) -> Option<&'static str> {
+    let Ok(text) = std::str::from_utf8(content) else { return Some("not UTF-8, so that it is shown with marks in it") };
+    let headless = |language| Head::read(text, language).title.is_empty();
+    match language {
+        _ if text.trim().is_empty() => Some("empty"),
+        Some(language) if headless(language) => {
+            Some("without a head of this compiler: no schedule and no cost are known")
+        }
+        _ => None,
+    }
+}
+
+/// `HEAD: snapshots/a.wgsl and 2 more are empty`.
+fn told(revision: &str, fault: &str, paths: &[&str]) -> String {
+    let (first, more) = (paths[0], paths.len() - 1);
+    let who = if more == 0 { format!("{first} is") } else { format!("{first} and {more} more are") };
+    format!("{revision}: {who} {fault}")
+}
+
+/// What a path holds.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Place {
+    /// A shader by kernel and name.
+    Shader((String, String), Language),
+    /// Another reviewed text.
+    Document(String),
+}
+
+/// What `snapshots/linear/row.wgsl` or `snapshots/plans/tiny-0` holds.
+fn placed(path: &str) -> Option<Place> {
+    let name = path.strip_prefix("snapshots/")?;
+    let (folder, file) = name.split_once('/')?;
+    if DOCUMENTS.contains(&folder) {
+        // A pending one is no reviewed text.
+        return (!file.ends_with(".new")).then(|| Place::Document(name.into()));
+    }
+    let (stem, ending) = file.rsplit_once('.')?;
     let language = Language::ALL.into_iter().find(|l| l.extension() == ending)?;
-    Some((path, (kernel.into(), name.into()), language))
+    Some(Place::Shader((folder.into(), stem.into()), language))
 }
 
 /// The next file of `cat-file --batch`: a line `HASH blob SIZE`, the content, a line end.
-fn blob(rest: &mut &[u8]) -> Option<String> {
+fn blob<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     let end = rest.iter().position(|b| *b == b'\n')?;
     let size: usize = std::str::from_utf8(&rest[..end]).ok()?.rsplit_once(" blob ")?.1.parse().ok()?;
     let content = rest.get(end + 1..end + 1 + size)?;
     *rest = rest.get(end + 2 + size..)?;
-    Some(String::from_utf8_lossy(content).into_owned())
+    Some(content)
 }
 
-/// What git prints, `None` where it fails.
-fn git(revision: &str, args: &[&str], input: Option<String>) -> Result<Option<Vec<u8>>, RevisionError> {
+/// What git prints, or what it says where it fails.
+fn git(revision: &str, args: &[&str], input: Option<String>) -> Result<Result<Vec<u8>, String>, RevisionError> {
     let absent = |source| RevisionError::NoGit { revision: revision.into(), source };
     let mut command = Command::new("git");
-    command.args(args).stdout(Stdio::piped()).stderr(Stdio::null());
+    // Its words are told apart below, so they must not be translated.
+    command.args(args).env("LC_ALL", "C").stdout(Stdio::piped()).stderr(Stdio::piped());
     command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() });
     let mut child = command.spawn().map_err(absent)?;
     // A thread of its own, so that neither side waits for the other with a full pipe.
@@ -121,7 +186,9 @@ fn git(revision: &str, args: &[&str], input: Option<String>) -> Result<Option<Ve
     if let Some(writer) = writer {
         let _ = writer.join();
     }
-    Ok(output.status.success().then_some(output.stdout))
+    let said = text(&output.stderr);
+    let said = said.strip_prefix("fatal: ").unwrap_or(&said).to_string();
+    Ok(if output.status.success() { Ok(output.stdout) } else { Err(said) })
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -133,13 +200,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_of_shaders_alone_count() {
+    fn paths_of_reviewed_texts_alone_count() {
         let key = |kernel: &str, name: &str| (kernel.to_string(), name.to_string());
-        let path = "snapshots/linear/row_f16_head.0.wgsl";
-        assert_eq!(placed(path), Some((path, key("linear", "row_f16_head.0"), Language::Wgsl)));
-        for other in
-            ["snapshots/errors/NoTile.snap", "snapshots/plans/tiny-0", "snapshots/linear/row.wgsl.snap", "x.wgsl"]
-        {
+        let shader = Place::Shader(key("linear", "row_f16_head.0"), Language::Wgsl);
+        assert_eq!(placed("snapshots/linear/row_f16_head.0.wgsl"), Some(shader));
+        for name in ["plans/tiny-0", "plans/qwen2.5-0.5b-0", "explain/linear-coalesced"] {
+            assert_eq!(placed(&format!("snapshots/{name}")), Some(Place::Document(name.into())));
+        }
+        for other in ["snapshots/errors/NoTile.snap", "snapshots/linear/row.wgsl.snap", "x.wgsl"] {
             assert_eq!(placed(other), None, "{other}");
         }
     }
@@ -147,8 +215,20 @@ mod tests {
     #[test]
     fn a_batch_is_taken_apart() {
         let mut rest: &[u8] = b"abc blob 3\na\nb\ndef blob 0\n\nx missing\n";
-        assert_eq!(blob(&mut rest).as_deref(), Some("a\nb"));
-        assert_eq!(blob(&mut rest).as_deref(), Some(""));
+        assert_eq!(blob(&mut rest), Some(&b"a\nb"[..]));
+        assert_eq!(blob(&mut rest), Some(&b""[..]));
         assert_eq!(blob(&mut rest), None);
+    }
+
+    #[test]
+    fn files_that_are_no_shaders_are_told_of() {
+        let wgsl = Some(Language::Wgsl);
+        assert_eq!(fault(b" \n", wgsl), Some("empty"));
+        assert_eq!(fault(b"", None), Some("empty"));
+        assert!(fault(b"\xff", wgsl).unwrap().starts_with("not UTF-8"));
+        assert!(fault(b"<<<<<<< ours\n", wgsl).unwrap().starts_with("without a head"));
+        assert_eq!(fault(b"model m\n", None), None);
+        assert_eq!(told("v1", "empty", &["a", "b", "c"]), "v1: a and 2 more are empty");
+        assert_eq!(told("v1", "empty", &["a"]), "v1: a is empty");
     }
 }

@@ -21,7 +21,7 @@ Examples:
   Every shader on one page:
     tilewright diff --html shaders.html
 
-Old shaders of --against are those under snapshots/ in git; new ones are made by this program.";
+Old shaders of --against are those under snapshots/ in git, plans and explanations too; new ones are made by this program.";
 
 /// `diff`.
 #[derive(Debug, clap::Args)]
@@ -32,7 +32,7 @@ pub struct DiffArgs {
     pub kernel: Option<String>,
 
     /// The old schedule, by its name
-    #[arg(value_name = "OLD", requires = "new")]
+    #[arg(value_name = "OLD")]
     pub old: Option<String>,
 
     /// The new schedule, by its name
@@ -47,7 +47,7 @@ pub struct DiffArgs {
     #[arg(long, value_name = "REV", conflicts_with_all = ["old", "new"])]
     pub against: Option<String>,
 
-    /// Write one self-contained page to this file instead
+    /// Write one self-contained page to this file instead, or to stdout (`-`)
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
 
@@ -55,7 +55,7 @@ pub struct DiffArgs {
     #[arg(long, requires = "html")]
     pub force: bool,
 
-    /// Which shader text; a page shows all
+    /// Which shader text; a page shows all three
     #[arg(long, value_name = "wgsl|hlsl|loops", default_value = "wgsl", value_parser = language, conflicts_with = "html")]
     pub target: Language,
 
@@ -63,8 +63,8 @@ pub struct DiffArgs {
     #[arg(long, value_name = "r=896,k=896", value_parser = shape, default_value = "")]
     pub shape: ShapeArg,
 
-    /// Schedules from a file, beside those of the kernel
-    #[arg(long, value_name = "FILE", requires = "new")]
+    /// Schedules from a file, beside those of the kernel; with OLD and NEW
+    #[arg(long, value_name = "FILE")]
     pub schedules: Option<PathBuf>,
 
     /// The model whose tiers are compared.
@@ -107,7 +107,8 @@ pub struct ExplainArgs {
 #[command(
     after_help = "Example:\n  tilewright shaders export OUT --model DIR --target wgsl-web --tier 6\n\nThe folder holds \
     a text a shader and manifest.json: entries, bindings with their meaning, dispatch sizes\nas expressions of the run-time \
-    parameters, buffers, where weights lie, and the operations of each step."
+    parameters, buffers, where weights lie, and the operations of each step. Weights are not copied: the manifest \
+    names\nthe tensors of the model's own files."
 )]
 pub struct ExportArgs {
     /// A new or empty folder, or one of an earlier export
@@ -142,7 +143,7 @@ pub enum FormArg {
     Wgsl,
     /// WGSL as browsers take it
     WgslWeb,
-    /// HLSL, shader model 6.2
+    /// HLSL, shader model 6.0
     Hlsl,
 }
 

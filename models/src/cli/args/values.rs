@@ -113,7 +113,8 @@ pub fn tier_list(text: &str) -> Result<TierList, String> {
 /// `r=896,t<=64`.
 pub fn shape(text: &str) -> Result<ShapeArg, String> {
     let mut extents: Vec<(String, Extent)> = Vec::new();
-    for item in text.split(',').map(str::trim).filter(|item| !item.is_empty()) {
+    // No word at all stands for the extents as they are.
+    for item in text.split(',').map(str::trim).filter(|_| !text.trim().is_empty()) {
         let (name, extent) = extent(item).ok_or_else(|| {
             format!("`{item}` is not an extent; expected NAME=NUMBER or NAME<=NUMBER with a number over 0")
         })?;
@@ -153,9 +154,15 @@ mod tests {
         let (r, t) = (Extent::Fixed(896), Extent::Param { capacity: 64 });
         assert_eq!(shape("r=896, T <= 64").unwrap().0, [("r".into(), r), ("T".into(), t)]);
         assert_eq!(shape("").unwrap().0, []);
-        for (wrong, says) in
-            [("r", "NAME=NUMBER"), ("r=0", "over 0"), ("r=x", "NAME=NUMBER"), ("r<=0", "over 0"), ("r=1,R=2", "twice")]
-        {
+        for (wrong, says) in [
+            ("r", "NAME=NUMBER"),
+            ("r=0", "over 0"),
+            ("r=x", "NAME=NUMBER"),
+            ("r<=0", "over 0"),
+            ("r=1,R=2", "twice"),
+            (",", "NAME=NUMBER"),
+            ("r=1,", "NAME=NUMBER"),
+        ] {
             assert!(shape(wrong).unwrap_err().contains(says), "{wrong}");
         }
     }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use tilewright_dsl::ir::{AxisKind, Role, Type};
 use tilewright_dsl::schedule::{LevelKind, Schedule, Storage};
 
-use super::Trial;
+use super::{Outcome, Trial};
 use crate::review::compare::Figure;
 
 /// Every directive of the schedule, with what changes without it.
@@ -14,10 +14,12 @@ pub fn own(trial: &Trial) -> String {
     for (line, without) in left_out(trial.schedule) {
         let _ = writeln!(out, "{line}");
         match trial.attempt(&without) {
-            Ok(changed) if changed.is_empty() => out += "    without it nothing changes at this shape\n",
-            Ok(changed) => {
+            Ok(outcome) if outcome.figures.is_empty() => {
+                let _ = writeln!(out, "    without it {}", unchanged(&outcome));
+            }
+            Ok(outcome) => {
                 out += "    without it\n";
-                out += &rows(&changed);
+                out += &rows(&outcome.figures);
             }
             Err(reason) => {
                 let _ = writeln!(out, "    cannot be left out: {reason}");
@@ -47,15 +49,23 @@ pub fn others(trial: &Trial) -> String {
             Err(reason) => {
                 let _ = writeln!(refused, "{line}\n    {reason}");
             }
-            Ok(changed) if changed.is_empty() => {
-                let _ = writeln!(possible, "{line}\n    changes nothing at this shape");
+            Ok(outcome) if outcome.figures.is_empty() => {
+                let _ = writeln!(possible, "{line}\n    {}", unchanged(&outcome));
             }
-            Ok(changed) => {
-                let _ = write!(possible, "{line}\n{}", rows(&changed));
+            Ok(outcome) => {
+                let _ = write!(possible, "{line}\n{}", rows(&outcome.figures));
             }
         }
     }
     format!("refused:\n{refused}\npossible:\n{possible}")
+}
+
+/// What is to be said where no figure is another.
+fn unchanged(outcome: &Outcome) -> &'static str {
+    match outcome.shaders {
+        true => "no cost line changes; the shader does",
+        false => "nothing changes at this shape",
+    }
 }
 
 fn rows(changed: &[Figure]) -> String {

@@ -14,7 +14,7 @@
 //     stores an invocation: 1
 //     flop an invocation: 0
 //     flop a byte: 0.00
-//     rounds of all loops: ceil(min(limit, 151936) / 256) + 256
+//     rounds of all loops: ceil(min(limit, 151936) / 256) + 64
 //     rounds of v: ceil(min(limit, 151936) / 256)
 
 struct Params {

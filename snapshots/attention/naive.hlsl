@@ -13,8 +13,8 @@
 //     stores an invocation: 64
 //     flop an invocation: 391 * j + 64
 //     flop a byte: 0.51
-//     rounds of all loops: 64 + (pos + T + 1) * 129 + 64
-//     rounds of j: pos + T + 1
+//     rounds of all loops: 64 + (pos + T) * 129 + 64
+//     rounds of j: pos + T
 
 struct Params {
     uint T;

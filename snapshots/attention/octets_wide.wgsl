@@ -17,10 +17,10 @@
 //     loads an invocation: 6 * j_step
 //     bytes loaded an invocation: 96 * j_step
 //     stores an invocation: 8
-//     flop an invocation: 75 * j_step + 168
-//     flop a byte: 0.78
-//     rounds of all loops: (pos + T + 32) / 32 * 17
-//     rounds of j_step: (pos + T + 32) / 32
+//     flop an invocation: 61 * j_step + 168
+//     flop a byte: 0.64
+//     rounds of all loops: ceil((pos + T) / 32) * 5
+//     rounds of j_step: ceil((pos + T) / 32)
 enable subgroups;
 
 struct Params {

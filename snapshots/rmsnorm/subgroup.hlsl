@@ -13,9 +13,9 @@
 //     loads an invocation: 12
 //     bytes loaded an invocation: 192
 //     stores an invocation: 16
-//     flop an invocation: 137
-//     flop a byte: 0.54
-//     rounds of all loops: 72
+//     flop an invocation: 85
+//     flop a byte: 0.33
+//     rounds of all loops: 24
 
 struct Params {
     uint T;

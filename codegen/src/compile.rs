@@ -1,6 +1,6 @@
 //! The pass list, on one screen.
 
-use crate::apply::try_apply;
+use crate::apply::{Nest, try_apply};
 use crate::cost;
 use crate::error::ScheduleError;
 use crate::figures::Cost;
@@ -72,8 +72,9 @@ pub fn compile_with(
         errors.extend(found);
         Vec::new()
     });
-    for Lowered { loops, .. } in &mut lowered {
+    for (i, Lowered { loops, .. }) in lowered.iter_mut().enumerate() {
         loops.head = head(kernel, schedule, shape, target);
+        loops.head.extend(part(&nest, i));
         after("lower", &text::dump(loops));
         simplify(loops);
         after("simplify", &text::dump(loops));
@@ -131,5 +132,22 @@ fn head(kernel: &Kernel, schedule: &Schedule, shape: &Shape, target: &Target) ->
 /// How large the dispatch is.
 fn size(loops: &LoopIr, [x, y]: &[Count; 2]) -> String {
     let groups = if *y == Count::Const(1) { x.to_string() } else { format!("({x}) x ({y})") };
-    format!("dispatch {groups} workgroups of {} invocations", loops.workgroup)
+    let some = |n: bool, what: &str| format!("{what}{}", if n { "" } else { "s" });
+    let workgroups = some(*x == Count::Const(1) && *y == Count::Const(1), "workgroup");
+    format!("dispatch {groups} {workgroups} of {} {}", loops.workgroup, some(loops.workgroup == 1, "invocation"))
+}
+
+/// Which rows of a tensor a shader sees, where a program has one for each binding's worth.
+fn part(nest: &Nest, i: usize) -> Option<String> {
+    let part = nest.parts.get(i).copied().flatten()?;
+    let tensor = &nest.kernel.tensor(part.tensor).name;
+    let (first, last) = (grouped(part.start), grouped(part.start + part.rows.saturating_sub(1)));
+    Some(format!("part {} of {}: rows {first} to {last} of {tensor}", i + 1, nest.parts.len()))
+}
+
+/// A number with its thousands apart.
+fn grouped(n: u32) -> String {
+    let digits = n.to_string();
+    let comma = |i: usize| i > 0 && (digits.len() - i).is_multiple_of(3);
+    digits.char_indices().flat_map(|(i, d)| comma(i).then_some(',').into_iter().chain([d])).collect()
 }

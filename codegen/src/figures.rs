@@ -1,10 +1,10 @@
 //! What a shader costs, read off its loop IR: workgroup memory, registers, loads, bytes, arithmetic, barriers.
 //!
 //! Counts are those of one invocation, and upper bounds: the busiest invocation takes every branch that any takes, and goes round
-//! each loop as often as any does. A loop whose length is known at run time only stays a symbol, so that a cost is a sum of
+//! each loop as often as any does, under the subgroup size that makes the figure largest. A loop whose length is known at run time only stays a symbol, so that a cost is a sum of
 //! products such as `96 * jo + 1`. What a device makes of it (caches, latency, registers of its own) is deliberately absent.
 
-use crate::iterations::{Bounds, iterations};
+use crate::iterations::{Bounds, iterations, subgroup_sizes};
 use crate::loops::{Expr, Kind, LoopIr, Stmt, Var};
 use crate::names::Names;
 use crate::program::Count;
@@ -108,12 +108,27 @@ impl Amount {
 }
 
 impl Cost {
-    /// The cost of a shader that is dispatched over so many workgroups.
+    /// The cost of a shader that is dispatched over so many workgroups: of each figure the most that any subgroup size gives.
     pub fn of(ir: &LoopIr, dispatch: &[Count; 2]) -> Cost {
+        let each: Vec<Cost> = subgroup_sizes(ir).into_iter().map(|size| Cost::under(ir, dispatch, size)).collect();
+        // Symbols of one loop must be the same; where its length depends on both, no size is taken as known.
+        let alike = each.windows(2).all(|pair| pair[0].loops == pair[1].loops);
+        let most = each.into_iter().filter(|_| alike).reduce(|mut most, other| {
+            most.registers = most.registers.max(other.registers);
+            for (mine, theirs) in most.amounts().into_iter().zip(other.clone().amounts()) {
+                mine.max(theirs);
+            }
+            most
+        });
+        Cost { rounds: iterations(ir, dispatch), ..most.unwrap_or_else(|| Cost::under(ir, dispatch, None)) }
+    }
+
+    /// All but the rounds of all loops, under one subgroup size.
+    fn under(ir: &LoopIr, dispatch: &[Count; 2], size: Option<u32>) -> Cost {
         let mut walk = Walk {
             ir,
             names: Names::new(ir).vars,
-            bounds: Bounds::new(ir, dispatch),
+            bounds: Bounds::new(ir, dispatch, size),
             loops: vec![],
             live: 0,
             most_live: 0,
@@ -127,9 +142,13 @@ impl Cost {
             stores: body.stores,
             flops: body.flops,
             barriers: body.barriers,
-            rounds: iterations(ir, dispatch),
+            rounds: None,
             loops: walk.loops,
         }
+    }
+
+    fn amounts(&mut self) -> [&mut Amount; 5] {
+        [&mut self.loads, &mut self.load_bytes, &mut self.stores, &mut self.flops, &mut self.barriers]
     }
 
     /// Floating point operations a byte loaded or stored, as loops of run-time length grow; `None` without memory traffic.
@@ -227,9 +246,16 @@ impl Walk<'_> {
                 }
                 Stmt::Store(..) => sum.stores.add(&Amount::constant(1), 1),
                 Stmt::Barrier => sum.barriers.add(&Amount::constant(1), 1),
-                Stmt::If(_, then, or) => {
-                    let mut either = self.block(then);
-                    either.merge(self.block(or), Amount::max);
+                Stmt::If(cond, then, or) => {
+                    let either = match self.bounds.decide(cond) {
+                        Some(true) => self.block(then),
+                        Some(false) => self.block(or),
+                        None => {
+                            let mut either = self.block(then);
+                            either.merge(self.block(or), Amount::max);
+                            either
+                        }
+                    };
                     sum.merge(either, |a, b| a.add(b, 1));
                 }
                 Stmt::For { var, start, end, step, body } => {

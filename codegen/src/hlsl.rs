@@ -20,7 +20,7 @@ pub const ENTRY: &str = "main";
 /// The text of a shader.
 pub fn print(ir: &LoopIr) -> String {
     let ir = named(ir);
-    printer::print(&ir, Names::of_blocks(&ir), Hlsl)
+    printer::print(&ir, Names::hlsl(&ir), Hlsl)
 }
 
 /// Registers that a shader uses of each class, all from 0 and in space 0.

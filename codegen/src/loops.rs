@@ -5,6 +5,7 @@
 //! that is assigned again; both are in scope to the end of the enclosing block. No storage format, schedule or axis is known here, and
 //! multiply-accumulate is an explicit [`Expr::Fma`] so that every back end rounds alike.
 
+use crate::target::Subgroups;
 use tilewright_dsl::ir::{Binary, Type, Unary};
 
 /// A local of the shader, an index into [`LoopIr::vars`]; declared at one place.
@@ -195,6 +196,8 @@ pub struct LoopIr {
     pub head: Vec<String>,
     /// Invocations a workgroup.
     pub workgroup: u32,
+    /// Subgroup sizes that it was made for, if any.
+    pub subgroups: Option<Subgroups>,
     /// Storage buffers, read-only ones first; index = binding number.
     pub buffers: Vec<Buffer>,
     /// The parameter block (binding number = number of buffers); none if empty.

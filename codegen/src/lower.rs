@@ -83,7 +83,12 @@ fn one(nest: &Nest, part: Option<Part>) -> Result<Lowered, Vec<ScheduleError>> {
     let mut lower = Lower {
         nest,
         part,
-        ir: LoopIr { name: nest.kernel.name.clone(), workgroup: nest.workgroup, ..LoopIr::default() },
+        ir: LoopIr {
+            name: nest.kernel.name.clone(),
+            workgroup: nest.workgroup,
+            subgroups: nest.target.subgroups,
+            ..LoopIr::default()
+        },
         blocks: vec![vec![]],
         scopes: vec![HashMap::new()],
         bound: vec![None; nest.axes.len()],

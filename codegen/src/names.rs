@@ -2,8 +2,8 @@
 //!
 //! A name is kept wherever it is legal and free; a reserved word gets a trailing `_`, a taken name a number. The same IR always
 //! gives the same names. A local must differ from what is in scope at its place alone, so that two loops over `k` are both
-//! called `k`. Scopes are WGSL's blocks (WGSL specification, section 3.7 "Identifiers" and 3.9 "Keywords"); the table also keeps
-//! clear of HLSL's own words, so that a shader has the same names in both, but for counters.
+//! called `k`. Scopes are blocks (WGSL specification, section 3.7 "Identifiers" and 3.9 "Keywords"). Each language keeps clear of its
+//! own words alone: a tensor `from` is `from_` in WGSL, and `from` in HLSL.
 
 use crate::loops::{LoopIr, Stmt, Var};
 use crate::usage::Used;
@@ -40,7 +40,18 @@ pub(crate) const SUBGROUP_INVOCATION: &str = "subgroup_lane";
 /// What the printers themselves write.
 const OURS: &[&str] = &[PARAMS, PARAMS_TYPE, LOCAL_INDEX, WORKGROUP, SUBGROUP_SIZE, SUBGROUP_INVOCATION, "main"];
 
-/// Words of HLSL that WGSL leaves free: keywords, types, reserved words, and functions that a printer calls or that a local of
+/// Words of WGSL that HLSL leaves free, and that a kernel may well use; of all others HLSL keeps clear as well.
+#[rustfmt::skip]
+const WGSL_ALONE: &[&str] = &[
+    "active", "alias", "array", "as", "async", "await", "become", "common", "concept", "crate", "diagnostic", "enable",
+    "extends", "external", "final", "finally", "fn", "from", "function", "get", "impl", "implements", "import", "let", "loop",
+    "match", "meta", "mix", "mod", "move", "mut", "nil", "null", "of", "override", "package", "partition", "patch", "priv",
+    "ptr", "pub", "read", "read_write", "readonly", "ref", "regardless", "require", "requires", "resource", "restrict", "self",
+    "set", "storage", "super", "target", "trait", "type", "unless", "unsafe", "unsized", "use", "var", "where", "with",
+    "workgroup", "write", "writeonly", "yield",
+];
+
+/// Words of HLSL, but for those that it shares with WGSL: keywords, types, reserved words, and functions that a printer calls or that a local of
 /// the same name would hide (Direct3D HLSL reference, appendix "Keywords" and "Reserved words").
 #[rustfmt::skip]
 const HLSL: &[&str] = &[
@@ -74,20 +85,20 @@ const HLSL: &[&str] = &[
 impl Names {
     /// The names of a shader in WGSL, where a loop's counter lives in the loop.
     pub fn new(ir: &LoopIr) -> Names {
-        Names::with(ir, Counters::OfTheirLoop)
+        Names::of(ir, Language::Wgsl)
     }
 
     /// The names of a shader in HLSL, where a loop's counter lives to the end of the block around it.
-    pub(crate) fn of_blocks(ir: &LoopIr) -> Names {
-        Names::with(ir, Counters::OfTheBlock)
+    pub(crate) fn hlsl(ir: &LoopIr) -> Names {
+        Names::of(ir, Language::Hlsl)
     }
 
-    fn with(ir: &LoopIr, counters: Counters) -> Names {
-        let mut namer = Namer::new(counters);
-        let entry = namer.entry(&ir.name);
+    fn of(ir: &LoopIr, language: Language) -> Names {
+        let mut namer = Namer::new(language);
+        let entry = namer.module(&ir.name);
         let buffers = ir.buffers.iter().map(|b| namer.module(&b.name)).collect();
         let shared = ir.shared.iter().map(|s| namer.module(&s.name)).collect();
-        let mut fields = Namer::new(counters);
+        let mut fields = Namer::new(language);
         let params = ir.params.iter().map(|p| fields.module(&p.name)).collect();
         let mut vars: Vec<String> = ir.vars.iter().map(|v| legal(&namer.reserved, &v.name)).collect();
         namer.block(&ir.body, &Used::new(ir), &mut vars);
@@ -100,32 +111,28 @@ pub(crate) fn nth(names: &[String], i: usize) -> String {
     names.get(i).cloned().unwrap_or_else(|| format!("missing{i}"))
 }
 
-/// Where the counter of a loop is in scope.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Counters {
-    OfTheirLoop,
-    OfTheBlock,
+enum Language {
+    Wgsl,
+    Hlsl,
 }
 
 struct Namer {
     reserved: HashSet<&'static str>,
     taken: HashSet<String>,
-    counters: Counters,
+    language: Language,
 }
 
 impl Namer {
-    fn new(counters: Counters) -> Self {
+    fn new(language: Language) -> Self {
         use naga::keywords::wgsl;
-        let lists = [wgsl::RESERVED, wgsl::BUILTIN_IDENTIFIERS, HLSL, OURS];
-        Namer { reserved: lists.into_iter().flatten().copied().collect(), taken: HashSet::new(), counters }
-    }
-
-    /// The entry's name, which only WGSL has: a kernel keeps the name `linear`, which HLSL would take for a modifier.
-    fn entry(&mut self, wish: &str) -> String {
-        self.reserved.remove("linear");
-        let name = self.module(wish);
-        self.reserved.insert("linear");
-        name
+        let mut reserved: HashSet<_> = [wgsl::RESERVED, wgsl::BUILTIN_IDENTIFIERS].concat().into_iter().collect();
+        if language == Language::Hlsl {
+            reserved.retain(|word| !WGSL_ALONE.contains(word));
+            reserved.extend(HLSL);
+        }
+        reserved.extend(OURS);
+        Namer { reserved, taken: HashSet::new(), language }
     }
 
     /// A name that stays taken everywhere.
@@ -149,7 +156,7 @@ impl Namer {
                     self.local(*var, &suffixes, vars, &mut scope);
                     self.block(body, used, vars);
                     // The counter itself lives in the loop; its bounds may have been named in this block.
-                    if let (Counters::OfTheirLoop, Some(name)) = (self.counters, vars.get(var.0 as usize)) {
+                    if let (Language::Wgsl, Some(name)) = (self.language, vars.get(var.0 as usize)) {
                         self.taken.remove(name);
                     }
                 }
@@ -233,7 +240,17 @@ mod tests {
         let wishes = ["max", "norm.j", "2x", "loop", "__a", "", "lane", "float", "é", "linear"];
         let body = (0..10).map(set).collect();
         let found = named(&wishes, body);
-        assert_eq!(found, ["max_", "norm_j", "v2x", "loop_", "a", "v", "lane_", "float_", "v1", "linear_"]);
+        assert_eq!(found, ["max_", "norm_j", "v2x", "loop_", "a", "v", "lane_", "float", "v1", "linear1"]);
+    }
+
+    #[test]
+    fn words_of_one_language_are_free_in_the_other() {
+        let kind = Kind::Value(Ty { elem: Type::U32, width: 1 });
+        let wishes = ["from", "let", "linear", "float", "max", "for"];
+        let vars = wishes.iter().map(|n| VarDecl { name: (*n).into(), kind }).collect();
+        let ir = LoopIr { name: "k".into(), vars, body: (0..6).map(set).collect(), ..LoopIr::default() };
+        assert_eq!(Names::new(&ir).vars, ["from_", "let_", "linear", "float", "max_", "for_"]);
+        assert_eq!(Names::hlsl(&ir).vars, ["from", "let", "linear_", "float_", "max_", "for_"]);
     }
 
     #[test]
@@ -242,7 +259,7 @@ mod tests {
         let vars = vec![VarDecl { name: "k".into(), kind }; 4];
         let body = vec![repeat(0, vec![]), repeat(1, vec![repeat(2, vec![])]), set(3)];
         let ir = LoopIr { name: "norm".into(), vars, body, ..LoopIr::default() };
-        assert_eq!(Names::of_blocks(&ir).vars, ["k", "k1", "k2", "k2"]);
+        assert_eq!(Names::hlsl(&ir).vars, ["k", "k1", "k2", "k2"]);
         assert_eq!(Names::new(&ir).vars, ["k", "k", "k1", "k"]);
     }
 

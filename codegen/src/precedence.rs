@@ -64,9 +64,11 @@ impl Piece {
         if self.text.starts_with(['-', '!']) { format!("({})", self.text) } else { self.at(Level::Unary) }
     }
 
-    /// The text for an argument before the last one of a call: a comparison there could open a template list.
+    /// The text for an argument before the last one of a call: a comparison there could open a template list, but for HLSL,
+    /// which alone has `c ? a : b`.
     pub(crate) fn argument(self) -> String {
-        if self.level <= Level::Relational { self.at(Level::Shift) } else { self.text }
+        let bare = self.level > Level::Relational || self.level == Level::Conditional;
+        if bare { self.text } else { self.at(Level::Shift) }
     }
 }
 
@@ -147,5 +149,6 @@ mod tests {
             "(a < b ? c : d + e) ? (a < b ? c : d + e) : (f & g)",
         );
         check(i(Max, i(Lt, x("a"), x("b")), i(Gt, x("c"), x("d"))), "max((a < b), c > d)");
+        check(i(Max, choice(), choice()), "max(a < b ? c : d + e, a < b ? c : d + e)");
     }
 }

@@ -7,7 +7,7 @@
 use crate::loops::{Builtin, Expr, Kind, LoopIr, Stmt, Ty, Var};
 use crate::names::{Names, PARAMS, nth};
 use crate::precedence::{Piece, infix};
-use crate::text::component;
+use crate::text::{component, number};
 use crate::types::is_bool;
 use crate::usage::Used;
 use std::fmt::Write;
@@ -170,7 +170,7 @@ impl<L: Language> Printer<'_, L> {
         let p = |e: &Expr| self.piece(e);
         match e {
             Expr::F32(x) => Piece::atom(L::f32(*x)),
-            Expr::U32(x) => Piece::atom(format!("{x}u")),
+            Expr::U32(x) => Piece::atom(format!("{}u", number(*x))),
             Expr::Bool(x) => Piece::atom(x.to_string()),
             Expr::Var(v) => Piece::atom(self.var(*v)),
             Expr::Builtin(b) => Piece::atom(L::builtin(*b)),

@@ -112,7 +112,7 @@ impl Text<'_> {
         };
         match e {
             Expr::F32(x) => Piece::atom(format!("{x:?}")),
-            Expr::U32(x) => Piece::atom(x.to_string()),
+            Expr::U32(x) => Piece::atom(number(*x)),
             Expr::Bool(x) => Piece::atom(x.to_string()),
             Expr::Var(v) => Piece::atom(self.var(*v)),
             Expr::Builtin(b) => Piece::atom(match b {
@@ -143,6 +143,11 @@ impl Text<'_> {
             Expr::ShuffleXor(a, mask) => call("shuffle_xor", &[a, mask]),
         }
     }
+}
+
+/// A u32 without a type: what is made of bits, or larger than anything that is counted, in sixteens.
+pub(crate) fn number(x: u32) -> String {
+    if x >= 1 << 28 { format!("{x:#x}") } else { x.to_string() }
 }
 
 /// `x y z w`.

@@ -7,6 +7,7 @@
 
 mod com;
 mod error;
+mod file;
 
 pub use error::DxcError;
 
@@ -70,6 +71,7 @@ impl Dxc {
         let path = path.to_path_buf();
         // A bare name would be searched for in the system's folders.
         let full = path.canonicalize().map_err(|e| DxcError::Missing { path: path.clone(), reason: e.to_string() })?;
+        file::check(&full).map_err(|reason| DxcError::NoLibrary { path: path.clone(), reason })?;
         let library = Library::open(&full)
             .map_err(|reason| DxcError::NoLibrary { path: path.clone(), reason })?
             .ok_or_else(|| DxcError::NotDxc { path: path.clone() })?;

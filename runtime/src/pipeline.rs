@@ -151,10 +151,10 @@ fn module(device: &wgpu::Device, label: &str, loops: &LoopIr, text: Text<'_>) ->
         Text::Wgsl(wgsl) => {
             let source = wgpu::ShaderSource::Wgsl(wgsl.into());
             let source = wgpu::ShaderModuleDescriptor { label: Some(label), source };
-            // SAFETY: the text is printed from loop IR that `codegen::verify` accepted: every index is within its buffer's
-            // extents (loaded ones are clamped), every loop has a finite trip count, and no divisor is 0; `Executor::new` checks
-            // that each bound buffer holds the extents. The injected checks would only cost (a bounded loop cannot be unrolled
-            // by drivers).
+            // SAFETY: `codegen::apply` refuses a kernel whose indices leave their tensors at the given extents, and `lower` clamps
+            // those that are loaded and masks what levels cover too much; `codegen::verify` refuses divisors and steps of 0, and
+            // `Executor::new` buffers that do not hold the extents. So every access lies in its buffer, and every loop ends. The
+            // injected checks would only cost (a bounded loop cannot be unrolled by drivers).
             return unsafe { device.create_shader_module_trusted(source, wgpu::ShaderRuntimeChecks::unchecked()) };
         }
         Text::SpirV(words) => (Some(words.into()), None),

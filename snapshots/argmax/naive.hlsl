@@ -2,7 +2,7 @@
 // schedule naive for argmax {
 //     t: grid;
 // }
-// dispatch T workgroups of 1 invocations
+// dispatch T workgroups of 1 invocation
 // cost
 //     workgroup memory: 0 bytes
 //     accumulator registers: 2
@@ -27,14 +27,14 @@ ConstantBuffer<Params> params : register(b0);
 [numthreads(1, 1, 1)]
 void main(uint3 group : SV_GroupID) {
     precise float argmax_max = -3.4028235e38f;
-    uint argmax_index = 4294967294u;
+    uint argmax_index = 0xfffffffeu;
     uint v_end = min(params.limit, 151936u);
     for (uint v = 0u; v < v_end; v++) {
         float x_at = asfloat(x.Load((group.x * 151936u + v) * 4u));
-        bool v1 = (asuint(x_at) & 2139095040u) == 2139095040u;
+        bool v1 = (asuint(x_at) & 0x7f800000u) == 0x7f800000u;
         float max_new = v1 ? 3.4028235e38f : x_at;
-        uint index_new = v1 ? 4294967295u : v;
-        precise bool m = argmax_index == 4294967295u || (index_new != 4294967295u && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
+        uint index_new = v1 ? 0xffffffffu : v;
+        precise bool m = argmax_index == 0xffffffffu || (index_new != 0xffffffffu && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
         float max_ = m ? argmax_max : max_new;
         uint index = m ? argmax_index : index_new;
         argmax_max = max_;

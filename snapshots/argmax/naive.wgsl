@@ -2,7 +2,7 @@
 // schedule naive for argmax {
 //     t: grid;
 // }
-// dispatch T workgroups of 1 invocations
+// dispatch T workgroups of 1 invocation
 // cost
 //     workgroup memory: 0 bytes
 //     accumulator registers: 2
@@ -27,14 +27,14 @@ struct Params {
 @compute @workgroup_size(1)
 fn argmax(@builtin(workgroup_id) group: vec3<u32>) {
     var argmax_max = -0x1.fffffep+127f;
-    var argmax_index = 4294967294u;
+    var argmax_index = 0xfffffffeu;
     let v_end = min(params.limit, 151936u);
     for (var v = 0u; v < v_end; v++) {
         let x_at = x[group.x * 151936u + v];
-        let v1 = (bitcast<u32>(x_at) & 2139095040u) == 2139095040u;
+        let v1 = (bitcast<u32>(x_at) & 0x7f800000u) == 0x7f800000u;
         let max_new = select(x_at, 0x1.fffffep+127f, v1);
-        let index_new = select(v, 4294967295u, v1);
-        let m = argmax_index == 4294967295u || (index_new != 4294967295u && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
+        let index_new = select(v, 0xffffffffu, v1);
+        let m = argmax_index == 0xffffffffu || (index_new != 0xffffffffu && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
         let max_ = select(max_new, argmax_max, m);
         let index = select(index_new, argmax_index, m);
         argmax_max = max_;

@@ -14,7 +14,7 @@
 //     stores an invocation: 1
 //     flop an invocation: 0
 //     flop a byte: 0.00
-//     rounds of all loops: ceil(min(limit, 151936) / 256) + 256
+//     rounds of all loops: ceil(min(limit, 151936) / 256) + 64
 //     rounds of v: ceil(min(limit, 151936) / 256)
 enable subgroups;
 
@@ -36,14 +36,14 @@ fn argmax(
     @builtin(subgroup_size) subgroup_size: u32,
 ) {
     var argmax_max = -0x1.fffffep+127f;
-    var argmax_index = 4294967294u;
+    var argmax_index = 0xfffffffeu;
     let v_end = min(params.limit, 151936u);
     for (var v = lane; v < v_end; v += 256u) {
         let x_at = x[group.x * 151936u + v];
-        let v1 = (bitcast<u32>(x_at) & 2139095040u) == 2139095040u;
+        let v1 = (bitcast<u32>(x_at) & 0x7f800000u) == 0x7f800000u;
         let max_new = select(x_at, 0x1.fffffep+127f, v1);
-        let index_new = select(v, 4294967295u, v1);
-        let m = argmax_index == 4294967295u || (index_new != 4294967295u && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
+        let index_new = select(v, 0xffffffffu, v1);
+        let m = argmax_index == 0xffffffffu || (index_new != 0xffffffffu && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
         let max_ = select(max_new, argmax_max, m);
         let index = select(index_new, argmax_index, m);
         argmax_max = max_;
@@ -52,14 +52,14 @@ fn argmax(
     let near = subgroup_size;
     let max_near = subgroupShuffleXor(argmax_max, 1u);
     let index_near = subgroupShuffleXor(argmax_index, 1u);
-    let m = argmax_index == 4294967295u || (index_near != 4294967295u && (argmax_max > max_near || (argmax_max == max_near && argmax_index <= index_near)));
+    let m = argmax_index == 0xffffffffu || (index_near != 0xffffffffu && (argmax_max > max_near || (argmax_max == max_near && argmax_index <= index_near)));
     let max_ = select(max_near, argmax_max, m);
     let index = select(index_near, argmax_index, m);
     argmax_max = max_;
     argmax_index = index;
     let max_near1 = subgroupShuffleXor(argmax_max, 2u);
     let index_near1 = subgroupShuffleXor(argmax_index, 2u);
-    let m1 = argmax_index == 4294967295u || (index_near1 != 4294967295u && (argmax_max > max_near1 || (argmax_max == max_near1 && argmax_index <= index_near1)));
+    let m1 = argmax_index == 0xffffffffu || (index_near1 != 0xffffffffu && (argmax_max > max_near1 || (argmax_max == max_near1 && argmax_index <= index_near1)));
     let max_1 = select(max_near1, argmax_max, m1);
     let index1 = select(index_near1, argmax_index, m1);
     argmax_max = max_1;
@@ -67,7 +67,7 @@ fn argmax(
     if 4u < near {
         let max_near2 = subgroupShuffleXor(argmax_max, 4u);
         let index_near2 = subgroupShuffleXor(argmax_index, 4u);
-        let m2 = argmax_index == 4294967295u || (index_near2 != 4294967295u && (argmax_max > max_near2 || (argmax_max == max_near2 && argmax_index <= index_near2)));
+        let m2 = argmax_index == 0xffffffffu || (index_near2 != 0xffffffffu && (argmax_max > max_near2 || (argmax_max == max_near2 && argmax_index <= index_near2)));
         let max_2 = select(max_near2, argmax_max, m2);
         let index2 = select(index_near2, argmax_index, m2);
         argmax_max = max_2;
@@ -76,7 +76,7 @@ fn argmax(
     if 8u < near {
         let max_near2 = subgroupShuffleXor(argmax_max, 8u);
         let index_near2 = subgroupShuffleXor(argmax_index, 8u);
-        let m2 = argmax_index == 4294967295u || (index_near2 != 4294967295u && (argmax_max > max_near2 || (argmax_max == max_near2 && argmax_index <= index_near2)));
+        let m2 = argmax_index == 0xffffffffu || (index_near2 != 0xffffffffu && (argmax_max > max_near2 || (argmax_max == max_near2 && argmax_index <= index_near2)));
         let max_2 = select(max_near2, argmax_max, m2);
         let index2 = select(index_near2, argmax_index, m2);
         argmax_max = max_2;
@@ -85,7 +85,7 @@ fn argmax(
     if 16u < near {
         let max_near2 = subgroupShuffleXor(argmax_max, 16u);
         let index_near2 = subgroupShuffleXor(argmax_index, 16u);
-        let m2 = argmax_index == 4294967295u || (index_near2 != 4294967295u && (argmax_max > max_near2 || (argmax_max == max_near2 && argmax_index <= index_near2)));
+        let m2 = argmax_index == 0xffffffffu || (index_near2 != 0xffffffffu && (argmax_max > max_near2 || (argmax_max == max_near2 && argmax_index <= index_near2)));
         let max_2 = select(max_near2, argmax_max, m2);
         let index2 = select(index_near2, argmax_index, m2);
         argmax_max = max_2;
@@ -94,7 +94,7 @@ fn argmax(
     if 32u < near {
         let max_near2 = subgroupShuffleXor(argmax_max, 32u);
         let index_near2 = subgroupShuffleXor(argmax_index, 32u);
-        let m2 = argmax_index == 4294967295u || (index_near2 != 4294967295u && (argmax_max > max_near2 || (argmax_max == max_near2 && argmax_index <= index_near2)));
+        let m2 = argmax_index == 0xffffffffu || (index_near2 != 0xffffffffu && (argmax_max > max_near2 || (argmax_max == max_near2 && argmax_index <= index_near2)));
         let max_2 = select(max_near2, argmax_max, m2);
         let index2 = select(index_near2, argmax_index, m2);
         argmax_max = max_2;
@@ -103,7 +103,7 @@ fn argmax(
     if 64u < near {
         let max_near2 = subgroupShuffleXor(argmax_max, 64u);
         let index_near2 = subgroupShuffleXor(argmax_index, 64u);
-        let m2 = argmax_index == 4294967295u || (index_near2 != 4294967295u && (argmax_max > max_near2 || (argmax_max == max_near2 && argmax_index <= index_near2)));
+        let m2 = argmax_index == 0xffffffffu || (index_near2 != 0xffffffffu && (argmax_max > max_near2 || (argmax_max == max_near2 && argmax_index <= index_near2)));
         let max_2 = select(max_near2, argmax_max, m2);
         let index2 = select(index_near2, argmax_index, m2);
         argmax_max = max_2;
@@ -117,11 +117,11 @@ fn argmax(
     workgroupBarrier();
     let near_groups = 256u / near;
     argmax_max = -0x1.fffffep+127f;
-    argmax_index = 4294967294u;
+    argmax_index = 0xfffffffeu;
     for (var other = 0u; other < near_groups; other++) {
         let max_new = fold_max[other];
         let index_new = fold_index[other];
-        let m2 = argmax_index == 4294967295u || (index_new != 4294967295u && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
+        let m2 = argmax_index == 0xffffffffu || (index_new != 0xffffffffu && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
         let max_2 = select(max_new, argmax_max, m2);
         let index2 = select(index_new, argmax_index, m2);
         argmax_max = max_2;

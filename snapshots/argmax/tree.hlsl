@@ -30,14 +30,14 @@ groupshared uint fold_index[256];
 [numthreads(256, 1, 1)]
 void main(uint lane : SV_GroupIndex, uint3 group : SV_GroupID) {
     precise float argmax_max = -3.4028235e38f;
-    uint argmax_index = 4294967294u;
+    uint argmax_index = 0xfffffffeu;
     uint v_end = min(params.limit, 151936u);
     for (uint v = lane; v < v_end; v += 256u) {
         float x_at = asfloat(x.Load((group.x * 151936u + v) * 4u));
-        bool v1 = (asuint(x_at) & 2139095040u) == 2139095040u;
+        bool v1 = (asuint(x_at) & 0x7f800000u) == 0x7f800000u;
         float max_new = v1 ? 3.4028235e38f : x_at;
-        uint index_new = v1 ? 4294967295u : v;
-        precise bool m = argmax_index == 4294967295u || (index_new != 4294967295u && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
+        uint index_new = v1 ? 0xffffffffu : v;
+        precise bool m = argmax_index == 0xffffffffu || (index_new != 0xffffffffu && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
         float max_ = m ? argmax_max : max_new;
         uint index = m ? argmax_index : index_new;
         argmax_max = max_;
@@ -49,7 +49,7 @@ void main(uint lane : SV_GroupIndex, uint3 group : SV_GroupID) {
     if (lane < 128u) {
         float max_new = fold_max[lane + 128u];
         uint index_new = fold_index[lane + 128u];
-        precise bool m = argmax_index == 4294967295u || (index_new != 4294967295u && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
+        precise bool m = argmax_index == 0xffffffffu || (index_new != 0xffffffffu && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
         float max_ = m ? argmax_max : max_new;
         uint index = m ? argmax_index : index_new;
         argmax_max = max_;
@@ -61,7 +61,7 @@ void main(uint lane : SV_GroupIndex, uint3 group : SV_GroupID) {
     if (lane < 64u) {
         float max_new = fold_max[lane + 64u];
         uint index_new = fold_index[lane + 64u];
-        precise bool m = argmax_index == 4294967295u || (index_new != 4294967295u && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
+        precise bool m = argmax_index == 0xffffffffu || (index_new != 0xffffffffu && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
         float max_ = m ? argmax_max : max_new;
         uint index = m ? argmax_index : index_new;
         argmax_max = max_;
@@ -73,7 +73,7 @@ void main(uint lane : SV_GroupIndex, uint3 group : SV_GroupID) {
     if (lane < 32u) {
         float max_new = fold_max[lane + 32u];
         uint index_new = fold_index[lane + 32u];
-        precise bool m = argmax_index == 4294967295u || (index_new != 4294967295u && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
+        precise bool m = argmax_index == 0xffffffffu || (index_new != 0xffffffffu && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
         float max_ = m ? argmax_max : max_new;
         uint index = m ? argmax_index : index_new;
         argmax_max = max_;
@@ -85,7 +85,7 @@ void main(uint lane : SV_GroupIndex, uint3 group : SV_GroupID) {
     if (lane < 16u) {
         float max_new = fold_max[lane + 16u];
         uint index_new = fold_index[lane + 16u];
-        precise bool m = argmax_index == 4294967295u || (index_new != 4294967295u && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
+        precise bool m = argmax_index == 0xffffffffu || (index_new != 0xffffffffu && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
         float max_ = m ? argmax_max : max_new;
         uint index = m ? argmax_index : index_new;
         argmax_max = max_;
@@ -97,7 +97,7 @@ void main(uint lane : SV_GroupIndex, uint3 group : SV_GroupID) {
     if (lane < 8u) {
         float max_new = fold_max[lane + 8u];
         uint index_new = fold_index[lane + 8u];
-        precise bool m = argmax_index == 4294967295u || (index_new != 4294967295u && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
+        precise bool m = argmax_index == 0xffffffffu || (index_new != 0xffffffffu && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
         float max_ = m ? argmax_max : max_new;
         uint index = m ? argmax_index : index_new;
         argmax_max = max_;
@@ -109,7 +109,7 @@ void main(uint lane : SV_GroupIndex, uint3 group : SV_GroupID) {
     if (lane < 4u) {
         float max_new = fold_max[lane + 4u];
         uint index_new = fold_index[lane + 4u];
-        precise bool m = argmax_index == 4294967295u || (index_new != 4294967295u && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
+        precise bool m = argmax_index == 0xffffffffu || (index_new != 0xffffffffu && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
         float max_ = m ? argmax_max : max_new;
         uint index = m ? argmax_index : index_new;
         argmax_max = max_;
@@ -121,7 +121,7 @@ void main(uint lane : SV_GroupIndex, uint3 group : SV_GroupID) {
     if (lane < 2u) {
         float max_new = fold_max[lane + 2u];
         uint index_new = fold_index[lane + 2u];
-        precise bool m = argmax_index == 4294967295u || (index_new != 4294967295u && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
+        precise bool m = argmax_index == 0xffffffffu || (index_new != 0xffffffffu && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
         float max_ = m ? argmax_max : max_new;
         uint index = m ? argmax_index : index_new;
         argmax_max = max_;
@@ -133,7 +133,7 @@ void main(uint lane : SV_GroupIndex, uint3 group : SV_GroupID) {
     if (lane < 1u) {
         float max_new = fold_max[lane + 1u];
         uint index_new = fold_index[lane + 1u];
-        precise bool m = argmax_index == 4294967295u || (index_new != 4294967295u && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
+        precise bool m = argmax_index == 0xffffffffu || (index_new != 0xffffffffu && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
         float max_ = m ? argmax_max : max_new;
         uint index = m ? argmax_index : index_new;
         argmax_max = max_;

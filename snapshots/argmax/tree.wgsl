@@ -30,14 +30,14 @@ var<workgroup> fold_index: array<u32, 256>;
 @compute @workgroup_size(256)
 fn argmax(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) group: vec3<u32>) {
     var argmax_max = -0x1.fffffep+127f;
-    var argmax_index = 4294967294u;
+    var argmax_index = 0xfffffffeu;
     let v_end = min(params.limit, 151936u);
     for (var v = lane; v < v_end; v += 256u) {
         let x_at = x[group.x * 151936u + v];
-        let v1 = (bitcast<u32>(x_at) & 2139095040u) == 2139095040u;
+        let v1 = (bitcast<u32>(x_at) & 0x7f800000u) == 0x7f800000u;
         let max_new = select(x_at, 0x1.fffffep+127f, v1);
-        let index_new = select(v, 4294967295u, v1);
-        let m = argmax_index == 4294967295u || (index_new != 4294967295u && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
+        let index_new = select(v, 0xffffffffu, v1);
+        let m = argmax_index == 0xffffffffu || (index_new != 0xffffffffu && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
         let max_ = select(max_new, argmax_max, m);
         let index = select(index_new, argmax_index, m);
         argmax_max = max_;
@@ -49,7 +49,7 @@ fn argmax(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) gro
     if lane < 128u {
         let max_new = fold_max[lane + 128u];
         let index_new = fold_index[lane + 128u];
-        let m = argmax_index == 4294967295u || (index_new != 4294967295u && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
+        let m = argmax_index == 0xffffffffu || (index_new != 0xffffffffu && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
         let max_ = select(max_new, argmax_max, m);
         let index = select(index_new, argmax_index, m);
         argmax_max = max_;
@@ -61,7 +61,7 @@ fn argmax(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) gro
     if lane < 64u {
         let max_new = fold_max[lane + 64u];
         let index_new = fold_index[lane + 64u];
-        let m = argmax_index == 4294967295u || (index_new != 4294967295u && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
+        let m = argmax_index == 0xffffffffu || (index_new != 0xffffffffu && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
         let max_ = select(max_new, argmax_max, m);
         let index = select(index_new, argmax_index, m);
         argmax_max = max_;
@@ -73,7 +73,7 @@ fn argmax(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) gro
     if lane < 32u {
         let max_new = fold_max[lane + 32u];
         let index_new = fold_index[lane + 32u];
-        let m = argmax_index == 4294967295u || (index_new != 4294967295u && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
+        let m = argmax_index == 0xffffffffu || (index_new != 0xffffffffu && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
         let max_ = select(max_new, argmax_max, m);
         let index = select(index_new, argmax_index, m);
         argmax_max = max_;
@@ -85,7 +85,7 @@ fn argmax(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) gro
     if lane < 16u {
         let max_new = fold_max[lane + 16u];
         let index_new = fold_index[lane + 16u];
-        let m = argmax_index == 4294967295u || (index_new != 4294967295u && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
+        let m = argmax_index == 0xffffffffu || (index_new != 0xffffffffu && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
         let max_ = select(max_new, argmax_max, m);
         let index = select(index_new, argmax_index, m);
         argmax_max = max_;
@@ -97,7 +97,7 @@ fn argmax(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) gro
     if lane < 8u {
         let max_new = fold_max[lane + 8u];
         let index_new = fold_index[lane + 8u];
-        let m = argmax_index == 4294967295u || (index_new != 4294967295u && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
+        let m = argmax_index == 0xffffffffu || (index_new != 0xffffffffu && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
         let max_ = select(max_new, argmax_max, m);
         let index = select(index_new, argmax_index, m);
         argmax_max = max_;
@@ -109,7 +109,7 @@ fn argmax(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) gro
     if lane < 4u {
         let max_new = fold_max[lane + 4u];
         let index_new = fold_index[lane + 4u];
-        let m = argmax_index == 4294967295u || (index_new != 4294967295u && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
+        let m = argmax_index == 0xffffffffu || (index_new != 0xffffffffu && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
         let max_ = select(max_new, argmax_max, m);
         let index = select(index_new, argmax_index, m);
         argmax_max = max_;
@@ -121,7 +121,7 @@ fn argmax(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) gro
     if lane < 2u {
         let max_new = fold_max[lane + 2u];
         let index_new = fold_index[lane + 2u];
-        let m = argmax_index == 4294967295u || (index_new != 4294967295u && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
+        let m = argmax_index == 0xffffffffu || (index_new != 0xffffffffu && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
         let max_ = select(max_new, argmax_max, m);
         let index = select(index_new, argmax_index, m);
         argmax_max = max_;
@@ -133,7 +133,7 @@ fn argmax(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) gro
     if lane < 1u {
         let max_new = fold_max[lane + 1u];
         let index_new = fold_index[lane + 1u];
-        let m = argmax_index == 4294967295u || (index_new != 4294967295u && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
+        let m = argmax_index == 0xffffffffu || (index_new != 0xffffffffu && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
         let max_ = select(max_new, argmax_max, m);
         let index = select(index_new, argmax_index, m);
         argmax_max = max_;

@@ -8,7 +8,7 @@
 //     workgroup memory: 8192 bytes
 //     accumulator registers: 2
 //     barriers: 10
-//     loads an invocation: 5 * v
+//     loads an invocation: 2 * v
 //     bytes loaded an invocation: 32 * v
 //     stores an invocation: 1
 //     flop an invocation: 0
@@ -30,28 +30,28 @@ var<workgroup> fold_index: array<u32, 1024>;
 @compute @workgroup_size(1024)
 fn argmax(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) group: vec3<u32>) {
     var argmax_max = -0x1.fffffep+127f;
-    var argmax_index = 4294967294u;
+    var argmax_index = 0xfffffffeu;
     let v_end = min(params.limit, 151936u);
     for (var v = lane * 8u; v < v_end; v += 8192u) {
         let x4 = x[group.x * 37984u + v / 4u];
-        let v1 = (bitcast<u32>(x4.x) & 2139095040u) == 2139095040u;
-        let v2 = (bitcast<u32>(x4.y) & 2139095040u) == 2139095040u;
+        let v1 = (bitcast<u32>(x4.x) & 0x7f800000u) == 0x7f800000u;
+        let v2 = (bitcast<u32>(x4.y) & 0x7f800000u) == 0x7f800000u;
         let v_in = min(v + 1u, v_end - 1u);
-        let v3 = (bitcast<u32>(x4.z) & 2139095040u) == 2139095040u;
+        let v3 = (bitcast<u32>(x4.z) & 0x7f800000u) == 0x7f800000u;
         let v_in1 = min(v + 2u, v_end - 1u);
-        let v4 = (bitcast<u32>(x4.w) & 2139095040u) == 2139095040u;
+        let v4 = (bitcast<u32>(x4.w) & 0x7f800000u) == 0x7f800000u;
         let v_in2 = min(v + 3u, v_end - 1u);
         let max_new = select(x4.x, 0x1.fffffep+127f, v1);
-        let index_new = select(v, 4294967295u, v1);
-        let m = argmax_index == 4294967295u || (index_new != 4294967295u && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
+        let index_new = select(v, 0xffffffffu, v1);
+        let m = argmax_index == 0xffffffffu || (index_new != 0xffffffffu && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
         let max_ = select(max_new, argmax_max, m);
         let index = select(index_new, argmax_index, m);
         argmax_max = max_;
         argmax_index = index;
         if v + 1u < v_end {
             let max_new1 = select(x4.y, 0x1.fffffep+127f, v2);
-            let index_new1 = select(v_in, 4294967295u, v2);
-            let m1 = argmax_index == 4294967295u || (index_new1 != 4294967295u && (argmax_max > max_new1 || (argmax_max == max_new1 && argmax_index <= index_new1)));
+            let index_new1 = select(v_in, 0xffffffffu, v2);
+            let m1 = argmax_index == 0xffffffffu || (index_new1 != 0xffffffffu && (argmax_max > max_new1 || (argmax_max == max_new1 && argmax_index <= index_new1)));
             let max_1 = select(max_new1, argmax_max, m1);
             let index1 = select(index_new1, argmax_index, m1);
             argmax_max = max_1;
@@ -59,8 +59,8 @@ fn argmax(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) gro
         }
         if v + 2u < v_end {
             let max_new1 = select(x4.z, 0x1.fffffep+127f, v3);
-            let index_new1 = select(v_in1, 4294967295u, v3);
-            let m1 = argmax_index == 4294967295u || (index_new1 != 4294967295u && (argmax_max > max_new1 || (argmax_max == max_new1 && argmax_index <= index_new1)));
+            let index_new1 = select(v_in1, 0xffffffffu, v3);
+            let m1 = argmax_index == 0xffffffffu || (index_new1 != 0xffffffffu && (argmax_max > max_new1 || (argmax_max == max_new1 && argmax_index <= index_new1)));
             let max_1 = select(max_new1, argmax_max, m1);
             let index1 = select(index_new1, argmax_index, m1);
             argmax_max = max_1;
@@ -68,61 +68,55 @@ fn argmax(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) gro
         }
         if v + 3u < v_end {
             let max_new1 = select(x4.w, 0x1.fffffep+127f, v4);
-            let index_new1 = select(v_in2, 4294967295u, v4);
-            let m1 = argmax_index == 4294967295u || (index_new1 != 4294967295u && (argmax_max > max_new1 || (argmax_max == max_new1 && argmax_index <= index_new1)));
+            let index_new1 = select(v_in2, 0xffffffffu, v4);
+            let m1 = argmax_index == 0xffffffffu || (index_new1 != 0xffffffffu && (argmax_max > max_new1 || (argmax_max == max_new1 && argmax_index <= index_new1)));
             let max_1 = select(max_new1, argmax_max, m1);
             let index1 = select(index_new1, argmax_index, m1);
             argmax_max = max_1;
             argmax_index = index1;
         }
         if v + 4u < v_end {
-            let v_in3 = min(v + 4u, v_end - 1u);
-            let x_at = x[(group.x * 151936u + v_in3) >> 2u][(group.x * 151936u + v_in3) & 3u];
-            let v5 = (bitcast<u32>(x_at) & 2139095040u) == 2139095040u;
-            let v_in4 = min(v + 5u, v_end - 1u);
-            let x_at1 = x[(group.x * 151936u + v_in4) >> 2u][(group.x * 151936u + v_in4) & 3u];
-            let v6 = (bitcast<u32>(x_at1) & 2139095040u) == 2139095040u;
-            let v_in5 = min(v + 6u, v_end - 1u);
-            let x_at2 = x[(group.x * 151936u + v_in5) >> 2u][(group.x * 151936u + v_in5) & 3u];
-            let v7 = (bitcast<u32>(x_at2) & 2139095040u) == 2139095040u;
-            let v_in6 = min(v + 7u, v_end - 1u);
-            let x_at3 = x[(group.x * 151936u + v_in6) >> 2u][(group.x * 151936u + v_in6) & 3u];
-            let v8 = (bitcast<u32>(x_at3) & 2139095040u) == 2139095040u;
-            if v + 4u < v_end {
-                let max_new1 = select(x_at, 0x1.fffffep+127f, v5);
-                let index_new1 = select(v_in3, 4294967295u, v5);
-                let m1 = argmax_index == 4294967295u || (index_new1 != 4294967295u && (argmax_max > max_new1 || (argmax_max == max_new1 && argmax_index <= index_new1)));
-                let max_1 = select(max_new1, argmax_max, m1);
-                let index1 = select(index_new1, argmax_index, m1);
-                argmax_max = max_1;
-                argmax_index = index1;
-            }
+            let x4_1 = x[group.x * 37984u + v / 4u + 1u];
+            let v5 = (bitcast<u32>(x4_1.x) & 0x7f800000u) == 0x7f800000u;
+            let v6 = (bitcast<u32>(x4_1.y) & 0x7f800000u) == 0x7f800000u;
+            let v_in3 = min(v + 5u, v_end - 1u);
+            let v7 = (bitcast<u32>(x4_1.z) & 0x7f800000u) == 0x7f800000u;
+            let v_in4 = min(v + 6u, v_end - 1u);
+            let v8 = (bitcast<u32>(x4_1.w) & 0x7f800000u) == 0x7f800000u;
+            let v_in5 = min(v + 7u, v_end - 1u);
+            let max_new1 = select(x4_1.x, 0x1.fffffep+127f, v5);
+            let index_new1 = select(v + 4u, 0xffffffffu, v5);
+            let m1 = argmax_index == 0xffffffffu || (index_new1 != 0xffffffffu && (argmax_max > max_new1 || (argmax_max == max_new1 && argmax_index <= index_new1)));
+            let max_1 = select(max_new1, argmax_max, m1);
+            let index1 = select(index_new1, argmax_index, m1);
+            argmax_max = max_1;
+            argmax_index = index1;
             if v + 5u < v_end {
-                let max_new1 = select(x_at1, 0x1.fffffep+127f, v6);
-                let index_new1 = select(v_in4, 4294967295u, v6);
-                let m1 = argmax_index == 4294967295u || (index_new1 != 4294967295u && (argmax_max > max_new1 || (argmax_max == max_new1 && argmax_index <= index_new1)));
-                let max_1 = select(max_new1, argmax_max, m1);
-                let index1 = select(index_new1, argmax_index, m1);
-                argmax_max = max_1;
-                argmax_index = index1;
+                let max_new2 = select(x4_1.y, 0x1.fffffep+127f, v6);
+                let index_new2 = select(v_in3, 0xffffffffu, v6);
+                let m2 = argmax_index == 0xffffffffu || (index_new2 != 0xffffffffu && (argmax_max > max_new2 || (argmax_max == max_new2 && argmax_index <= index_new2)));
+                let max_2 = select(max_new2, argmax_max, m2);
+                let index2 = select(index_new2, argmax_index, m2);
+                argmax_max = max_2;
+                argmax_index = index2;
             }
             if v + 6u < v_end {
-                let max_new1 = select(x_at2, 0x1.fffffep+127f, v7);
-                let index_new1 = select(v_in5, 4294967295u, v7);
-                let m1 = argmax_index == 4294967295u || (index_new1 != 4294967295u && (argmax_max > max_new1 || (argmax_max == max_new1 && argmax_index <= index_new1)));
-                let max_1 = select(max_new1, argmax_max, m1);
-                let index1 = select(index_new1, argmax_index, m1);
-                argmax_max = max_1;
-                argmax_index = index1;
+                let max_new2 = select(x4_1.z, 0x1.fffffep+127f, v7);
+                let index_new2 = select(v_in4, 0xffffffffu, v7);
+                let m2 = argmax_index == 0xffffffffu || (index_new2 != 0xffffffffu && (argmax_max > max_new2 || (argmax_max == max_new2 && argmax_index <= index_new2)));
+                let max_2 = select(max_new2, argmax_max, m2);
+                let index2 = select(index_new2, argmax_index, m2);
+                argmax_max = max_2;
+                argmax_index = index2;
             }
             if v + 7u < v_end {
-                let max_new1 = select(x_at3, 0x1.fffffep+127f, v8);
-                let index_new1 = select(v_in6, 4294967295u, v8);
-                let m1 = argmax_index == 4294967295u || (index_new1 != 4294967295u && (argmax_max > max_new1 || (argmax_max == max_new1 && argmax_index <= index_new1)));
-                let max_1 = select(max_new1, argmax_max, m1);
-                let index1 = select(index_new1, argmax_index, m1);
-                argmax_max = max_1;
-                argmax_index = index1;
+                let max_new2 = select(x4_1.w, 0x1.fffffep+127f, v8);
+                let index_new2 = select(v_in5, 0xffffffffu, v8);
+                let m2 = argmax_index == 0xffffffffu || (index_new2 != 0xffffffffu && (argmax_max > max_new2 || (argmax_max == max_new2 && argmax_index <= index_new2)));
+                let max_2 = select(max_new2, argmax_max, m2);
+                let index2 = select(index_new2, argmax_index, m2);
+                argmax_max = max_2;
+                argmax_index = index2;
             }
         }
     }
@@ -132,7 +126,7 @@ fn argmax(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) gro
     if lane < 512u {
         let max_new = fold_max[lane + 512u];
         let index_new = fold_index[lane + 512u];
-        let m = argmax_index == 4294967295u || (index_new != 4294967295u && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
+        let m = argmax_index == 0xffffffffu || (index_new != 0xffffffffu && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
         let max_ = select(max_new, argmax_max, m);
         let index = select(index_new, argmax_index, m);
         argmax_max = max_;
@@ -144,7 +138,7 @@ fn argmax(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) gro
     if lane < 256u {
         let max_new = fold_max[lane + 256u];
         let index_new = fold_index[lane + 256u];
-        let m = argmax_index == 4294967295u || (index_new != 4294967295u && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
+        let m = argmax_index == 0xffffffffu || (index_new != 0xffffffffu && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
         let max_ = select(max_new, argmax_max, m);
         let index = select(index_new, argmax_index, m);
         argmax_max = max_;
@@ -156,7 +150,7 @@ fn argmax(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) gro
     if lane < 128u {
         let max_new = fold_max[lane + 128u];
         let index_new = fold_index[lane + 128u];
-        let m = argmax_index == 4294967295u || (index_new != 4294967295u && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
+        let m = argmax_index == 0xffffffffu || (index_new != 0xffffffffu && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
         let max_ = select(max_new, argmax_max, m);
         let index = select(index_new, argmax_index, m);
         argmax_max = max_;
@@ -168,7 +162,7 @@ fn argmax(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) gro
     if lane < 64u {
         let max_new = fold_max[lane + 64u];
         let index_new = fold_index[lane + 64u];
-        let m = argmax_index == 4294967295u || (index_new != 4294967295u && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
+        let m = argmax_index == 0xffffffffu || (index_new != 0xffffffffu && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
         let max_ = select(max_new, argmax_max, m);
         let index = select(index_new, argmax_index, m);
         argmax_max = max_;
@@ -180,7 +174,7 @@ fn argmax(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) gro
     if lane < 32u {
         let max_new = fold_max[lane + 32u];
         let index_new = fold_index[lane + 32u];
-        let m = argmax_index == 4294967295u || (index_new != 4294967295u && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
+        let m = argmax_index == 0xffffffffu || (index_new != 0xffffffffu && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
         let max_ = select(max_new, argmax_max, m);
         let index = select(index_new, argmax_index, m);
         argmax_max = max_;
@@ -192,7 +186,7 @@ fn argmax(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) gro
     if lane < 16u {
         let max_new = fold_max[lane + 16u];
         let index_new = fold_index[lane + 16u];
-        let m = argmax_index == 4294967295u || (index_new != 4294967295u && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
+        let m = argmax_index == 0xffffffffu || (index_new != 0xffffffffu && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
         let max_ = select(max_new, argmax_max, m);
         let index = select(index_new, argmax_index, m);
         argmax_max = max_;
@@ -204,7 +198,7 @@ fn argmax(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) gro
     if lane < 8u {
         let max_new = fold_max[lane + 8u];
         let index_new = fold_index[lane + 8u];
-        let m = argmax_index == 4294967295u || (index_new != 4294967295u && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
+        let m = argmax_index == 0xffffffffu || (index_new != 0xffffffffu && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
         let max_ = select(max_new, argmax_max, m);
         let index = select(index_new, argmax_index, m);
         argmax_max = max_;
@@ -216,7 +210,7 @@ fn argmax(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) gro
     if lane < 4u {
         let max_new = fold_max[lane + 4u];
         let index_new = fold_index[lane + 4u];
-        let m = argmax_index == 4294967295u || (index_new != 4294967295u && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
+        let m = argmax_index == 0xffffffffu || (index_new != 0xffffffffu && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
         let max_ = select(max_new, argmax_max, m);
         let index = select(index_new, argmax_index, m);
         argmax_max = max_;
@@ -228,7 +222,7 @@ fn argmax(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) gro
     if lane < 2u {
         let max_new = fold_max[lane + 2u];
         let index_new = fold_index[lane + 2u];
-        let m = argmax_index == 4294967295u || (index_new != 4294967295u && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
+        let m = argmax_index == 0xffffffffu || (index_new != 0xffffffffu && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
         let max_ = select(max_new, argmax_max, m);
         let index = select(index_new, argmax_index, m);
         argmax_max = max_;
@@ -240,7 +234,7 @@ fn argmax(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) gro
     if lane < 1u {
         let max_new = fold_max[lane + 1u];
         let index_new = fold_index[lane + 1u];
-        let m = argmax_index == 4294967295u || (index_new != 4294967295u && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
+        let m = argmax_index == 0xffffffffu || (index_new != 0xffffffffu && (argmax_max > max_new || (argmax_max == max_new && argmax_index <= index_new)));
         let max_ = select(max_new, argmax_max, m);
         let index = select(index_new, argmax_index, m);
         argmax_max = max_;

@@ -18,8 +18,8 @@
 //     stores an invocation: 1
 //     flop an invocation: 832 * jo + 1
 //     flop a byte: 1.08
-//     rounds of all loops: (pos + T + 64) / 64 * 81
-//     rounds of jo: (pos + T + 64) / 64
+//     rounds of all loops: ceil((pos + T) / 64) * 81
+//     rounds of jo: ceil((pos + T) / 64)
 
 struct Params {
     T: u32,

@@ -18,8 +18,8 @@
 //     stores an invocation: 1
 //     flop an invocation: 1472 * jo + 1
 //     flop a byte: 1.44
-//     rounds of all loops: (pos + T + 128) / 128 * 145
-//     rounds of jo: (pos + T + 128) / 128
+//     rounds of all loops: ceil((pos + T) / 128) * 145
+//     rounds of jo: ceil((pos + T) / 128)
 
 struct Params {
     T: u32,

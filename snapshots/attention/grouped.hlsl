@@ -19,8 +19,8 @@
 //     stores an invocation: 4
 //     flop an invocation: 496 * jo + 84
 //     flop a byte: 0.65
-//     rounds of all loops: (pos + T + 256) / 256 * 33
-//     rounds of jo: (pos + T + 256) / 256
+//     rounds of all loops: ceil((pos + T) / 256) * 33
+//     rounds of jo: ceil((pos + T) / 256)
 
 struct Params {
     uint T;

@@ -19,8 +19,8 @@
 //     stores an invocation: 4
 //     flop an invocation: 800 * jo + 64
 //     flop a byte: 0.78
-//     rounds of all loops: (pos + T + 256) / 256 * 49
-//     rounds of jo: (pos + T + 256) / 256
+//     rounds of all loops: ceil((pos + T) / 256) * 49
+//     rounds of jo: ceil((pos + T) / 256)
 
 struct Params {
     uint T;
@@ -155,23 +155,14 @@ void main(uint lane : SV_GroupIndex, uint3 group : SV_GroupID) {
     uint c = lane % 32u * 4u;
     if (c < 64u) {
         if (lane < 32u) {
-            uint c_in = min(c + 1u, 63u);
-            uint c_in1 = min(c + 2u, 63u);
-            uint c_in2 = min(c + 3u, 63u);
             precise float value = s_value / s_weight;
             y.Store(((t_group * 14u + h_group) * 64u + c) * 4u, asuint(value));
-            if (c + 1u < 64u) {
-                precise float value1 = s_value1 / s_weight;
-                y.Store(((t_group * 14u + h_group) * 64u + c_in) * 4u, asuint(value1));
-            }
-            if (c + 2u < 64u) {
-                precise float value1 = s_value2 / s_weight;
-                y.Store(((t_group * 14u + h_group) * 64u + c_in1) * 4u, asuint(value1));
-            }
-            if (c + 3u < 64u) {
-                precise float value1 = s_value3 / s_weight;
-                y.Store(((t_group * 14u + h_group) * 64u + c_in2) * 4u, asuint(value1));
-            }
+            precise float value1 = s_value1 / s_weight;
+            y.Store(((t_group * 14u + h_group) * 64u + c + 1u) * 4u, asuint(value1));
+            precise float value2 = s_value2 / s_weight;
+            y.Store(((t_group * 14u + h_group) * 64u + c + 2u) * 4u, asuint(value2));
+            precise float value3 = s_value3 / s_weight;
+            y.Store(((t_group * 14u + h_group) * 64u + c + 3u) * 4u, asuint(value3));
         }
     }
 }

@@ -19,8 +19,8 @@
 //     stores an invocation: 4
 //     flop an invocation: 800 * jo + 64
 //     flop a byte: 0.78
-//     rounds of all loops: (pos + T + 256) / 256 * 49
-//     rounds of jo: (pos + T + 256) / 256
+//     rounds of all loops: ceil((pos + T) / 256) * 49
+//     rounds of jo: ceil((pos + T) / 256)
 
 struct Params {
     T: u32,
@@ -155,19 +155,10 @@ fn attention(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) 
     let c = lane % 32u * 4u;
     if c < 64u {
         if lane < 32u {
-            let c_in = min(c + 1u, 63u);
-            let c_in1 = min(c + 2u, 63u);
-            let c_in2 = min(c + 3u, 63u);
             y[(t_group * 14u + h_group) * 64u + c] = s_value / s_weight;
-            if c + 1u < 64u {
-                y[(t_group * 14u + h_group) * 64u + c_in] = s_value1 / s_weight;
-            }
-            if c + 2u < 64u {
-                y[(t_group * 14u + h_group) * 64u + c_in1] = s_value2 / s_weight;
-            }
-            if c + 3u < 64u {
-                y[(t_group * 14u + h_group) * 64u + c_in2] = s_value3 / s_weight;
-            }
+            y[(t_group * 14u + h_group) * 64u + c + 1u] = s_value1 / s_weight;
+            y[(t_group * 14u + h_group) * 64u + c + 2u] = s_value2 / s_weight;
+            y[(t_group * 14u + h_group) * 64u + c + 3u] = s_value3 / s_weight;
         }
     }
 }

@@ -13,8 +13,8 @@
 //     stores an invocation: 64
 //     flop an invocation: 391 * j + 64
 //     flop a byte: 0.51
-//     rounds of all loops: 64 + (pos + T + 1) * 129 + 64
-//     rounds of j: pos + T + 1
+//     rounds of all loops: (pos + T) * 129 + 64
+//     rounds of j: pos + T
 
 struct Params {
     uint T;
@@ -37,9 +37,6 @@ void main(uint lane : SV_GroupIndex, uint3 group : SV_GroupID) {
         precise float s_max = -3.4028235e38f;
         precise float s_weight = 0.0f;
         precise float s_value[64] = (float[64])0;
-        for (uint i = 0u; i < 64u; i++) {
-            s_value[i] = 0.0f;
-        }
         uint j_end = params.pos + t_group + 1u;
         for (uint j = 0u; j < j_end; j++) {
             precise float score = 0.0f;

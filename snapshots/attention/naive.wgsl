@@ -13,8 +13,8 @@
 //     stores an invocation: 64
 //     flop an invocation: 391 * j + 64
 //     flop a byte: 0.51
-//     rounds of all loops: 64 + (pos + T + 1) * 129 + 64
-//     rounds of j: pos + T + 1
+//     rounds of all loops: (pos + T) * 129 + 64
+//     rounds of j: pos + T
 
 struct Params {
     T: u32,
@@ -37,9 +37,6 @@ fn attention(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) 
         var s_max = -0x1.fffffep+127f;
         var s_weight = 0.0;
         var s_value: array<f32, 64>;
-        for (var i = 0u; i < 64u; i++) {
-            s_value[i] = 0.0;
-        }
         let j_end = params.pos + t_group + 1u;
         for (var j = 0u; j < j_end; j++) {
             var score = 0.0;

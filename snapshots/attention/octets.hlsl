@@ -17,10 +17,10 @@
 //     loads an invocation: 6 * j_step
 //     bytes loaded an invocation: 96 * j_step
 //     stores an invocation: 8
-//     flop an invocation: 66 * j_step + 200
-//     flop a byte: 0.69
-//     rounds of all loops: (pos + T + 64) / 64 * 9
-//     rounds of j_step: (pos + T + 64) / 64
+//     flop an invocation: 59 * j_step + 200
+//     flop a byte: 0.61
+//     rounds of all loops: ceil((pos + T) / 64) * 3
+//     rounds of j_step: ceil((pos + T) / 64)
 
 struct Params {
     uint T;

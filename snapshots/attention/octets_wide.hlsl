@@ -17,10 +17,10 @@
 //     loads an invocation: 6 * j_step
 //     bytes loaded an invocation: 96 * j_step
 //     stores an invocation: 8
-//     flop an invocation: 75 * j_step + 168
-//     flop a byte: 0.78
-//     rounds of all loops: (pos + T + 32) / 32 * 17
-//     rounds of j_step: (pos + T + 32) / 32
+//     flop an invocation: 61 * j_step + 168
+//     flop a byte: 0.64
+//     rounds of all loops: ceil((pos + T) / 32) * 5
+//     rounds of j_step: ceil((pos + T) / 32)
 
 struct Params {
     uint T;
@@ -272,43 +272,22 @@ void main(uint lane : SV_GroupIndex, uint3 group : SV_GroupID) {
     uint c = lane % 16u * 8u;
     if (c < 64u) {
         if (lane < 16u) {
-            uint c_in = min(c + 1u, 63u);
-            uint c_in1 = min(c + 2u, 63u);
-            uint c_in2 = min(c + 3u, 63u);
-            uint c_in3 = min(c + 4u, 63u);
-            uint c_in4 = min(c + 5u, 63u);
-            uint c_in5 = min(c + 6u, 63u);
-            uint c_in6 = min(c + 7u, 63u);
             precise float value = s_value / s_weight;
             y.Store(((t_group * 14u + h_group) * 64u + c) * 4u, asuint(value));
-            if (c + 1u < 64u) {
-                precise float value1 = s_value1 / s_weight;
-                y.Store(((t_group * 14u + h_group) * 64u + c_in) * 4u, asuint(value1));
-            }
-            if (c + 2u < 64u) {
-                precise float value1 = s_value2 / s_weight;
-                y.Store(((t_group * 14u + h_group) * 64u + c_in1) * 4u, asuint(value1));
-            }
-            if (c + 3u < 64u) {
-                precise float value1 = s_value3 / s_weight;
-                y.Store(((t_group * 14u + h_group) * 64u + c_in2) * 4u, asuint(value1));
-            }
-            if (c + 4u < 64u) {
-                precise float value1 = s_value4 / s_weight;
-                y.Store(((t_group * 14u + h_group) * 64u + c_in3) * 4u, asuint(value1));
-            }
-            if (c + 5u < 64u) {
-                precise float value1 = s_value5 / s_weight;
-                y.Store(((t_group * 14u + h_group) * 64u + c_in4) * 4u, asuint(value1));
-            }
-            if (c + 6u < 64u) {
-                precise float value1 = s_value6 / s_weight;
-                y.Store(((t_group * 14u + h_group) * 64u + c_in5) * 4u, asuint(value1));
-            }
-            if (c + 7u < 64u) {
-                precise float value1 = s_value7 / s_weight;
-                y.Store(((t_group * 14u + h_group) * 64u + c_in6) * 4u, asuint(value1));
-            }
+            precise float value1 = s_value1 / s_weight;
+            y.Store(((t_group * 14u + h_group) * 64u + c + 1u) * 4u, asuint(value1));
+            precise float value2 = s_value2 / s_weight;
+            y.Store(((t_group * 14u + h_group) * 64u + c + 2u) * 4u, asuint(value2));
+            precise float value3 = s_value3 / s_weight;
+            y.Store(((t_group * 14u + h_group) * 64u + c + 3u) * 4u, asuint(value3));
+            precise float value4 = s_value4 / s_weight;
+            y.Store(((t_group * 14u + h_group) * 64u + c + 4u) * 4u, asuint(value4));
+            precise float value5 = s_value5 / s_weight;
+            y.Store(((t_group * 14u + h_group) * 64u + c + 5u) * 4u, asuint(value5));
+            precise float value6 = s_value6 / s_weight;
+            y.Store(((t_group * 14u + h_group) * 64u + c + 6u) * 4u, asuint(value6));
+            precise float value7 = s_value7 / s_weight;
+            y.Store(((t_group * 14u + h_group) * 64u + c + 7u) * 4u, asuint(value7));
         }
     }
 }

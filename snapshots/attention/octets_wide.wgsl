@@ -17,10 +17,10 @@
 //     loads an invocation: 6 * j_step
 //     bytes loaded an invocation: 96 * j_step
 //     stores an invocation: 8
-//     flop an invocation: 75 * j_step + 168
-//     flop a byte: 0.78
-//     rounds of all loops: (pos + T + 32) / 32 * 17
-//     rounds of j_step: (pos + T + 32) / 32
+//     flop an invocation: 61 * j_step + 168
+//     flop a byte: 0.64
+//     rounds of all loops: ceil((pos + T) / 32) * 5
+//     rounds of j_step: ceil((pos + T) / 32)
 enable subgroups;
 
 struct Params {
@@ -277,35 +277,14 @@ fn attention(
     let c = lane % 16u * 8u;
     if c < 64u {
         if lane < 16u {
-            let c_in = min(c + 1u, 63u);
-            let c_in1 = min(c + 2u, 63u);
-            let c_in2 = min(c + 3u, 63u);
-            let c_in3 = min(c + 4u, 63u);
-            let c_in4 = min(c + 5u, 63u);
-            let c_in5 = min(c + 6u, 63u);
-            let c_in6 = min(c + 7u, 63u);
             y[(t_group * 14u + h_group) * 64u + c] = s_value / s_weight;
-            if c + 1u < 64u {
-                y[(t_group * 14u + h_group) * 64u + c_in] = s_value1 / s_weight;
-            }
-            if c + 2u < 64u {
-                y[(t_group * 14u + h_group) * 64u + c_in1] = s_value2 / s_weight;
-            }
-            if c + 3u < 64u {
-                y[(t_group * 14u + h_group) * 64u + c_in2] = s_value3 / s_weight;
-            }
-            if c + 4u < 64u {
-                y[(t_group * 14u + h_group) * 64u + c_in3] = s_value4 / s_weight;
-            }
-            if c + 5u < 64u {
-                y[(t_group * 14u + h_group) * 64u + c_in4] = s_value5 / s_weight;
-            }
-            if c + 6u < 64u {
-                y[(t_group * 14u + h_group) * 64u + c_in5] = s_value6 / s_weight;
-            }
-            if c + 7u < 64u {
-                y[(t_group * 14u + h_group) * 64u + c_in6] = s_value7 / s_weight;
-            }
+            y[(t_group * 14u + h_group) * 64u + c + 1u] = s_value1 / s_weight;
+            y[(t_group * 14u + h_group) * 64u + c + 2u] = s_value2 / s_weight;
+            y[(t_group * 14u + h_group) * 64u + c + 3u] = s_value3 / s_weight;
+            y[(t_group * 14u + h_group) * 64u + c + 4u] = s_value4 / s_weight;
+            y[(t_group * 14u + h_group) * 64u + c + 5u] = s_value5 / s_weight;
+            y[(t_group * 14u + h_group) * 64u + c + 6u] = s_value6 / s_weight;
+            y[(t_group * 14u + h_group) * 64u + c + 7u] = s_value7 / s_weight;
         }
     }
 }

@@ -16,10 +16,10 @@
 //     loads an invocation: 6 * j_step
 //     bytes loaded an invocation: 48 * j_step
 //     stores an invocation: 4
-//     flop an invocation: 51 * j_step + 64
-//     flop a byte: 1.06
-//     rounds of all loops: (pos + T + 8) / 8 * 17
-//     rounds of j_step: (pos + T + 8) / 8
+//     flop an invocation: 37 * j_step + 64
+//     flop a byte: 0.77
+//     rounds of all loops: ceil((pos + T) / 8) * 5
+//     rounds of j_step: ceil((pos + T) / 8)
 
 struct Params {
     uint T;

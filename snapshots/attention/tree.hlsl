@@ -17,8 +17,8 @@
 //     stores an invocation: 4
 //     flop an invocation: 35 * j_step + 64
 //     flop a byte: 0.73
-//     rounds of all loops: (pos + T + 8) / 8
-//     rounds of j_step: (pos + T + 8) / 8
+//     rounds of all loops: ceil((pos + T) / 8)
+//     rounds of j_step: ceil((pos + T) / 8)
 
 struct Params {
     uint T;

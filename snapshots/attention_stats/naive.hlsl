@@ -13,8 +13,8 @@
 //     stores an invocation: 2
 //     flop an invocation: 388 * i
 //     flop a byte: 0.38
-//     rounds of all loops: (pos + T + 1) * 65 + (pos + T + 1) * 65
-//     rounds of i: pos + T + 1
+//     rounds of all loops: (pos + T) * 65 + (pos + T) * 65
+//     rounds of i: pos + T
 
 struct Params {
     uint T;

@@ -17,8 +17,8 @@
 //     stores an invocation: 2
 //     flop an invocation: 388 * i + 12
 //     flop a byte: 0.38
-//     rounds of all loops: ceil((pos + T + 1) / 64) * 17 + ceil((pos + T + 1) / 64) * 17
-//     rounds of i: ceil((pos + T + 1) / 64)
+//     rounds of all loops: ceil((pos + T) / 64) * 17 + ceil((pos + T) / 64) * 17
+//     rounds of i: ceil((pos + T) / 64)
 
 struct Params {
     T: u32,

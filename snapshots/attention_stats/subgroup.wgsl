@@ -17,10 +17,10 @@
 //     loads an invocation: 64 * i
 //     bytes loaded an invocation: 1024 * i
 //     stores an invocation: 2
-//     flop an invocation: 388 * i + 140
+//     flop an invocation: 388 * i + 36
 //     flop a byte: 0.38
-//     rounds of all loops: ceil((pos + T + 1) / 64) * 17 + 64 + ceil((pos + T + 1) / 64) * 17 + 64
-//     rounds of i: ceil((pos + T + 1) / 64)
+//     rounds of all loops: ceil((pos + T) / 64) * 17 + 16 + ceil((pos + T) / 64) * 17 + 16
+//     rounds of i: ceil((pos + T) / 64)
 enable subgroups;
 
 struct Params {

@@ -14,8 +14,8 @@
 //     stores an invocation: 1
 //     flop an invocation: 196 * j + 1
 //     flop a byte: 0.38
-//     rounds of all loops: (pos + T + 1) * 65
-//     rounds of j: pos + T + 1
+//     rounds of all loops: (pos + T) * 65
+//     rounds of j: pos + T
 
 struct Params {
     T: u32,

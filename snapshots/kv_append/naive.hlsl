@@ -19,7 +19,7 @@
 struct Params {
     uint T;
     uint pos;
-    uint from_;
+    uint from;
 };
 
 ByteAddressBuffer x : register(t0);
@@ -32,6 +32,6 @@ void main(uint lane : SV_GroupIndex, uint3 group : SV_GroupID) {
     uint g_group = group.x / 2u % 2u;
     uint t_group = group.x / 2u / 2u;
     uint d = d_group * 32u + lane;
-    float x_at = asfloat(x.Load(((t_group * 2u + params.from_ + g_group) * 64u + d) * 4u));
+    float x_at = asfloat(x.Load(((t_group * 2u + params.from + g_group) * 64u + d) * 4u));
     cache.Store((((params.pos + t_group) * 2u + g_group) * 64u + d) * 4u, asuint(x_at));
 }

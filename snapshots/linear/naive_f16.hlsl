@@ -36,7 +36,7 @@ void main(uint lane : SV_GroupIndex, uint3 group : SV_GroupID) {
         uint w_at = w.Load(at / 2u * 4u);
         float2 pair = float2(f16tof32(w_at), f16tof32(w_at >> 16u));
         float x_at = asfloat(x.Load((t_group * 896u + k) * 4u));
-        sum = mad((at % 2u == 1u ? pair.y : pair.x), x_at, sum);
+        sum = mad(at % 2u == 1u ? pair.y : pair.x, x_at, sum);
     }
     y.Store((t_group * 896u + r) * 4u, asuint(sum));
 }

@@ -37,13 +37,13 @@ void main(uint lane : SV_GroupIndex, uint3 group : SV_GroupID) {
         float4 x4 = asfloat(x.Load4((t_group * 224u + k / 4u) * 16u));
         float4 x4_1 = asfloat(x.Load4((t_group * 224u + k / 4u + 1u) * 16u));
         sum = mad(asfloat(w4.x << 16u), x4.x, sum);
-        sum = mad(asfloat(w4.x & 4294901760u), x4.y, sum);
+        sum = mad(asfloat(w4.x & 0xffff0000u), x4.y, sum);
         sum = mad(asfloat(w4.y << 16u), x4.z, sum);
-        sum = mad(asfloat(w4.y & 4294901760u), x4.w, sum);
+        sum = mad(asfloat(w4.y & 0xffff0000u), x4.w, sum);
         sum = mad(asfloat(w4.z << 16u), x4_1.x, sum);
-        sum = mad(asfloat(w4.z & 4294901760u), x4_1.y, sum);
+        sum = mad(asfloat(w4.z & 0xffff0000u), x4_1.y, sum);
         sum = mad(asfloat(w4.w << 16u), x4_1.z, sum);
-        sum = mad(asfloat(w4.w & 4294901760u), x4_1.w, sum);
+        sum = mad(asfloat(w4.w & 0xffff0000u), x4_1.w, sum);
     }
     fold[lane] = sum;
     GroupMemoryBarrierWithGroupSync();

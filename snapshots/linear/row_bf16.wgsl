@@ -37,13 +37,13 @@ fn linear(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) gro
         let x4 = x[t_group * 224u + k / 4u];
         let x4_1 = x[t_group * 224u + k / 4u + 1u];
         sum = fma(bitcast<f32>(w4.x << 16u), x4.x, sum);
-        sum = fma(bitcast<f32>(w4.x & 4294901760u), x4.y, sum);
+        sum = fma(bitcast<f32>(w4.x & 0xffff0000u), x4.y, sum);
         sum = fma(bitcast<f32>(w4.y << 16u), x4.z, sum);
-        sum = fma(bitcast<f32>(w4.y & 4294901760u), x4.w, sum);
+        sum = fma(bitcast<f32>(w4.y & 0xffff0000u), x4.w, sum);
         sum = fma(bitcast<f32>(w4.z << 16u), x4_1.x, sum);
-        sum = fma(bitcast<f32>(w4.z & 4294901760u), x4_1.y, sum);
+        sum = fma(bitcast<f32>(w4.z & 0xffff0000u), x4_1.y, sum);
         sum = fma(bitcast<f32>(w4.w << 16u), x4_1.z, sum);
-        sum = fma(bitcast<f32>(w4.w & 4294901760u), x4_1.w, sum);
+        sum = fma(bitcast<f32>(w4.w & 0xffff0000u), x4_1.w, sum);
     }
     fold[lane] = sum;
     workgroupBarrier();

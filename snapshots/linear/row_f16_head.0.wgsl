@@ -5,6 +5,7 @@
 //     k: serial, lanes(64), vector(8);
 //     store w: f16;
 // }
+// part 1 of 3: rows 0 to 74,751 of w
 // dispatch (37376) x (2) workgroups of 64 invocations
 // cost
 //     workgroup memory: 256 bytes

@@ -5,6 +5,7 @@
 //     k: serial, lanes(64), vector(8);
 //     store w: f16;
 // }
+// part 2 of 3: rows 74,752 to 149,503 of w
 // dispatch (37376) x (2) workgroups of 64 invocations
 // cost
 //     workgroup memory: 256 bytes
@@ -24,9 +25,9 @@ groupshared float fold[64];
 
 [numthreads(64, 1, 1)]
 void main(uint lane : SV_GroupIndex, uint3 group : SV_GroupID) {
-    uint workgroup_ = group.y * 37376u + group.x;
-    uint r_group = workgroup_ % 74752u;
-    uint t_group = workgroup_ / 74752u;
+    uint workgroup = group.y * 37376u + group.x;
+    uint r_group = workgroup % 74752u;
+    uint t_group = workgroup / 74752u;
     if (t_group < 1u) {
         uint r = r_group + 74752u;
         precise float sum = 0.0f;

@@ -5,6 +5,7 @@
 //     k: serial, lanes(64), vector(8);
 //     store w: f16;
 // }
+// part 2 of 3: rows 74,752 to 149,503 of w
 // dispatch (37376) x (2) workgroups of 64 invocations
 // cost
 //     workgroup memory: 256 bytes

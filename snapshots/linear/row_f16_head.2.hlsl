@@ -5,6 +5,7 @@
 //     k: serial, lanes(64), vector(8);
 //     store w: f16;
 // }
+// part 3 of 3: rows 149,504 to 151,935 of w
 // dispatch 2432 workgroups of 64 invocations
 // cost
 //     workgroup memory: 256 bytes

@@ -14,9 +14,9 @@
 //     loads an invocation: 40
 //     bytes loaded an invocation: 640
 //     stores an invocation: 4
-//     flop an invocation: 404
-//     flop a byte: 0.62
-//     rounds of all loops: 36
+//     flop an invocation: 296
+//     flop a byte: 0.45
+//     rounds of all loops: 12
 
 struct Params {
     uint T;

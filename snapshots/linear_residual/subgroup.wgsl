@@ -13,9 +13,9 @@
 //     loads an invocation: 41
 //     bytes loaded an invocation: 644
 //     stores an invocation: 1
-//     flop an invocation: 231
-//     flop a byte: 0.36
-//     rounds of all loops: 74
+//     flop an invocation: 179
+//     flop a byte: 0.28
+//     rounds of all loops: 26
 enable subgroups;
 
 struct Params {

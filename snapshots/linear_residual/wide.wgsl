@@ -13,9 +13,9 @@
 //     loads an invocation: 21
 //     bytes loaded an invocation: 324
 //     stores an invocation: 1
-//     flop an invocation: 216
-//     flop a byte: 0.66
-//     rounds of all loops: 133
+//     flop an invocation: 115
+//     flop a byte: 0.35
+//     rounds of all loops: 37
 enable subgroups;
 
 struct Params {

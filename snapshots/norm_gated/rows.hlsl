@@ -33,9 +33,9 @@ groupshared float fold_sum2[64];
 
 [numthreads(64, 1, 1)]
 void main(uint lane : SV_GroupIndex, uint3 group : SV_GroupID) {
-    uint workgroup_ = group.y * 51904u + group.x;
-    uint i_group = workgroup_ % 2432u;
-    uint t_group = workgroup_ / 2432u;
+    uint workgroup = group.y * 51904u + group.x;
+    uint i_group = workgroup % 2432u;
+    uint t_group = workgroup / 2432u;
     if (t_group < params.T) {
         uint i = i_group * 2u + lane / 32u;
         precise float s_sum0 = 0.0f;

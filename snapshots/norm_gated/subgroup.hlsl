@@ -13,9 +13,9 @@
 //     loads an invocation: 32
 //     bytes loaded an invocation: 512
 //     stores an invocation: 1
-//     flop an invocation: 345
-//     flop a byte: 0.67
-//     rounds of all loops: 36
+//     flop an invocation: 264
+//     flop a byte: 0.51
+//     rounds of all loops: 12
 
 struct Params {
     uint T;
@@ -34,9 +34,9 @@ groupshared float fold_sum2[16];
 
 [numthreads(64, 1, 1)]
 void main(uint lane : SV_GroupIndex, uint3 group : SV_GroupID) {
-    uint workgroup_ = group.y * 51904u + group.x;
-    uint i_group = workgroup_ % 2432u;
-    uint t_group = workgroup_ / 2432u;
+    uint workgroup = group.y * 51904u + group.x;
+    uint i_group = workgroup % 2432u;
+    uint t_group = workgroup / 2432u;
     if (t_group < params.T) {
         uint i = i_group * 2u + lane / 32u;
         precise float s_sum0 = 0.0f;

@@ -15,9 +15,9 @@
 //     loads an invocation: 16
 //     bytes loaded an invocation: 256
 //     stores an invocation: 1
-//     flop an invocation: 239
-//     flop a byte: 0.92
-//     rounds of all loops: 136
+//     flop an invocation: 135
+//     flop a byte: 0.52
+//     rounds of all loops: 40
 
 struct Params {
     uint T;

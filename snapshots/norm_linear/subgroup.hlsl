@@ -16,9 +16,9 @@
 //     loads an invocation: 52
 //     bytes loaded an invocation: 832
 //     stores an invocation: 4
-//     flop an invocation: 573
-//     flop a byte: 0.68
-//     rounds of all loops: 104
+//     flop an invocation: 413
+//     flop a byte: 0.49
+//     rounds of all loops: 32
 
 struct Params {
     uint T;

@@ -21,7 +21,7 @@
 //     stores an invocation: 2
 //     flop an invocation: 252
 //     flop a byte: 0.47
-//     rounds of all loops: 12
+//     rounds of all loops: 4
 
 struct Params {
     T: u32,

@@ -22,9 +22,9 @@
 //     loads an invocation: 36
 //     bytes loaded an invocation: 528
 //     stores an invocation: 2
-//     flop an invocation: 348
-//     flop a byte: 0.65
-//     rounds of all loops: 108
+//     flop an invocation: 267
+//     flop a byte: 0.50
+//     rounds of all loops: 12
 
 struct Params {
     uint T;

@@ -74,22 +74,13 @@ void main(uint lane : SV_GroupIndex, uint3 group : SV_GroupID) {
     for (uint i = lane * 4u; i < 896u; i += 256u) {
         float4 x4 = asfloat(x.Load4((group.x * 224u + i / 4u) * 16u));
         float4 w4 = asfloat(w.Load4(i / 4u * 16u));
-        uint i_in = min(i + 1u, 895u);
-        uint i_in1 = min(i + 2u, 895u);
-        uint i_in2 = min(i + 3u, 895u);
         precise float value = x4.x * scale * w4.x;
         y.Store((group.x * 896u + i) * 4u, asuint(value));
-        if (i + 1u < 896u) {
-            precise float value1 = x4.y * scale * w4.y;
-            y.Store((group.x * 896u + i_in) * 4u, asuint(value1));
-        }
-        if (i + 2u < 896u) {
-            precise float value1 = x4.z * scale * w4.z;
-            y.Store((group.x * 896u + i_in1) * 4u, asuint(value1));
-        }
-        if (i + 3u < 896u) {
-            precise float value1 = x4.w * scale * w4.w;
-            y.Store((group.x * 896u + i_in2) * 4u, asuint(value1));
-        }
+        precise float value1 = x4.y * scale * w4.y;
+        y.Store((group.x * 896u + i + 1u) * 4u, asuint(value1));
+        precise float value2 = x4.z * scale * w4.z;
+        y.Store((group.x * 896u + i + 2u) * 4u, asuint(value2));
+        precise float value3 = x4.w * scale * w4.w;
+        y.Store((group.x * 896u + i + 3u) * 4u, asuint(value3));
     }
 }

@@ -19,7 +19,7 @@
 struct Params {
     uint T;
     uint pos;
-    uint from_;
+    uint from;
     uint at;
 };
 
@@ -32,7 +32,7 @@ ConstantBuffer<Params> params : register(b0);
 void main(uint lane : SV_GroupIndex, uint3 group : SV_GroupID) {
     uint h_group = group.x % 14u;
     uint t_group = group.x / 14u;
-    uint v = params.from_ + h_group;
+    uint v = params.from + h_group;
     float x_at = asfloat(x.Load(((t_group * 14u + v) * 64u + lane) * 4u));
     uint v1 = params.pos + t_group;
     float angles_at = asfloat(angles.Load((v1 * 64u + lane) * 4u));

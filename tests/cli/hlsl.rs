@@ -63,6 +63,24 @@ fn a_dxc_that_is_none() {
     generate().fails(1, &[path(&file), "not a library that can be loaded here"]);
     let mut named = program(&["generate", "hi", "--shaders", "hlsl"]);
     ran(named.env("TILEWRIGHT_DXC", &file).output().unwrap()).fails(1, &[path(&file), "not a library"]);
+    run(&["generate", "hi", "--shaders", "hlsl", "--dxc", path(dir.path())]).fails(1, &[path(dir.path()), "a folder"]);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_dxc_that_is_cut_off_or_a_pipe() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("libdxcompiler.so");
+    let generate = || run(&["generate", "hi", "--shaders", "hlsl", "--dxc", path(&file)]);
+    assert!(std::process::Command::new("mkfifo").arg(&file).status().unwrap().success());
+    generate().fails(1, &[path(&file), "a pipe"]);
+    std::fs::remove_file(&file).unwrap();
+    let Some(dxc) = dxc() else { return };
+    let whole = std::fs::read(dxc.path()).unwrap();
+    for part in [whole.len() / 2, whole.len() - 1, 64, 5] {
+        std::fs::write(&file, &whole[..part]).unwrap();
+        generate().fails(1, &[path(&file), "cut off", &format!("it has {part}"), "cargo xtask dxc"]);
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::{accept, at_hand};
 use tilewright_codegen::loops::{Access, Stmt};
 use tilewright_dsl::ir::Type;
 
-/// Keywords, types, functions and semantics of HLSL, and names that are odd in any language.
+/// Keywords, types, functions and semantics of HLSL, words of WGSL alone, and names that are odd in any language.
 const AWKWARD: &str = "
     linear half float float4 uint uint4 min16float float16_t matrix vector dword double long short unsigned void const
     static inline precise cbuffer tbuffer register packoffset buffer texture sample sampler technique
@@ -15,6 +15,10 @@ const AWKWARD: &str = "
     asfloat asuint asint f16tof32 f32tof16 mad mul lerp frac rsqrt saturate rcp clamp fmod sincos log10 exp2 floor tanh
     WaveReadLaneAt WaveGetLaneIndex WaveGetLaneCount GroupMemoryBarrierWithGroupSync ByteAddressBuffer
     RWByteAddressBuffer StructuredBuffer ConstantBuffer Buffer Texture2D SamplerState SV_GroupIndex main params Params lane
+    active alias array as async await become common concept crate diagnostic enable extends external final finally fn from
+    function get impl implements import let loop match meta mix mod move mut nil null of override package partition patch priv
+    ptr pub read read_write readonly ref regardless require requires resource restrict self set storage super target trait type
+    unless unsafe unsized use var where with workgroup write writeonly yield
     group value word norm.j 2x __a _b é k_end register1 int16_t uint64_t
 ";
 

@@ -16,4 +16,5 @@ mod mutants;
 mod random;
 mod shapes;
 mod snapshots;
+mod text;
 mod tint;

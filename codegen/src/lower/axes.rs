@@ -37,6 +37,8 @@ pub struct Bound {
     pub mask: Mask,
     /// Whether the value is any one, so that it need not begin a group of neighbours.
     pub any: bool,
+    /// The copy that a condition around the code at hand has found inside, beyond what `mask` says.
+    pub tested: u32,
 }
 
 /// What has to be closed when an axis is left, outermost first.
@@ -128,6 +130,7 @@ impl Lower<'_> {
                 slot: slot.clone(),
                 mask: Mask::None,
                 any: false,
+                tested: 0,
             });
             self.fill_tiles(axis, i, env)?;
         }
@@ -156,7 +159,7 @@ impl Lower<'_> {
                 mask = if copies { Mask::Copies } else { Mask::None };
             }
         }
-        self.bound[axis.0 as usize] = Some(Bound { base, lo, hi, prefix, steps, slot, mask, any: false });
+        self.bound[axis.0 as usize] = Some(Bound { base, lo, hi, prefix, steps, slot, mask, any: false, tested: 0 });
         Ok(entered)
     }
 
@@ -228,6 +231,7 @@ impl Lower<'_> {
             slot: u(0),
             mask: Mask::None,
             any: false,
+            tested: 0,
         })
     }
 
@@ -235,9 +239,9 @@ impl Lower<'_> {
     pub fn axis_value(&mut self, axis: AxisId, env: &Env) -> Expr {
         let offset = env.get(&axis).copied().unwrap_or(0);
         let bound = self.bound(axis);
+        let surely_inside = self.surely_inside(axis, offset);
         let raw = add(bound.base, u(offset));
-        let clamped = bound.mask == Mask::All || (bound.mask == Mask::Copies && offset > 0);
-        if !clamped {
+        if surely_inside {
             return raw;
         }
         let key = Key::Axis(axis, offset);
@@ -253,15 +257,32 @@ impl Lower<'_> {
     /// Whether an axis lies inside its range at a copy; `None` where it always does.
     pub fn inside(&self, axis: AxisId, env: &Env, so_far: Option<Expr>) -> Option<Expr> {
         let offset = env.get(&axis).copied().unwrap_or(0);
+        if self.surely_inside(axis, offset) {
+            return so_far;
+        }
+        let bound = self.bound(axis);
+        match lt(add(bound.base, u(self.entry(axis, offset))), bound.hi) {
+            Expr::Bool(true) => so_far,
+            test => Some(and(so_far, test)),
+        }
+    }
+
+    /// Whether a copy lies inside its axis' range wherever the code at hand runs.
+    pub fn surely_inside(&self, axis: AxisId, offset: u32) -> bool {
         let bound = self.bound(axis);
         match bound.mask {
-            Mask::None => so_far,
-            Mask::Copies if offset == 0 => so_far,
-            Mask::Copies | Mask::All => match lt(add(bound.base, u(offset)), bound.hi) {
-                Expr::Bool(true) => so_far,
-                test => Some(and(so_far, test)),
-            },
+            Mask::None => true,
+            Mask::Copies => [0, bound.tested].contains(&self.entry(axis, offset)),
+            Mask::All => false,
         }
+    }
+
+    /// The copy whose place inside the range decides about this one: the first of its vector, where those come whole.
+    pub fn entry(&self, axis: AxisId, offset: u32) -> u32 {
+        let plan = self.nest.plan(axis);
+        let part = self.part.filter(|p| p.axis == Some(axis)).map(|p| p.rows);
+        let whole = part.or(plan.extent).is_some_and(|n| n.is_multiple_of(plan.vector()));
+        if whole { offset - offset % plan.vector() } else { offset }
     }
 
     /// All copies of these axes, on top of those at hand.

@@ -120,7 +120,8 @@ impl Lower<'_> {
         let component = offset % count;
         let group = offset - component;
         let extent = plan.extent;
-        let outside = bound.mask == Mask::All || (bound.mask == Mask::Copies && group > 0);
+        // A vector that begins inside its row ends inside the row's padding.
+        let outside = bound.mask == Mask::All || (bound.mask == Mask::Copies && ![0, bound.tested].contains(&group));
         let mut first = add(bound.base, u(group));
         if outside {
             // Whole groups alone can be clamped.

@@ -58,10 +58,14 @@ impl<'n> Lower<'n> {
                         let len = steps * copies.len() as u32;
                         let var = self.var(&label, Kind::Array(field.ty, len));
                         self.emit(Stmt::DeclareArray(var));
-                        let at = self.var("i", Kind::Value(build::scalar(Type::U32)));
-                        let body = vec![Stmt::SetElement(var, Expr::Var(at), identity)];
-                        let (start, end, step) = (build::u(0), build::u(len), build::u(1));
-                        self.emit(Stmt::For { var: at, start, end, step, body });
+                        // It begins with zeros.
+                        let zero = matches!(identity, Expr::F32(x) if x.to_bits() == 0) || identity == build::u(0);
+                        if !zero {
+                            let at = self.var("i", Kind::Value(build::scalar(Type::U32)));
+                            let body = vec![Stmt::SetElement(var, Expr::Var(at), identity)];
+                            let (start, end, step) = (build::u(0), build::u(len), build::u(1));
+                            self.emit(Stmt::For { var: at, start, end, step, body });
+                        }
                         Slot::Array(var, len)
                     } else {
                         let registers = copies.iter().map(|o| {

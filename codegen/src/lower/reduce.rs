@@ -8,7 +8,7 @@ use crate::deps::AxisSet;
 use crate::error::ScheduleError;
 use crate::loops::{Expr, Stmt};
 use std::collections::BTreeMap;
-use tilewright_dsl::ir::{self, ExprId, Reduce};
+use tilewright_dsl::ir::{self, AxisId, ExprId, Reduce};
 
 impl Lower<'_> {
     /// Computes a reduction for these copies, and remembers its fields.
@@ -90,16 +90,25 @@ impl Lower<'_> {
             let apart = mask == Mask::Copies && group[0] > 0;
             if apart {
                 self.open();
+                self.test(axis, group[0]);
             }
             // Where barriers may follow, values are made on clamped indices and only the merges are masked.
             let each = (mask == Mask::All || !whole_groups).then_some(mask);
             self.batch(reduce, members, accs, group, each)?;
             if apart {
+                self.test(axis, 0);
                 let body = self.close();
                 self.emit(Stmt::If(inside, body, vec![]));
             }
         }
         Ok(())
+    }
+
+    /// Notes that a condition around what follows has found this copy of an axis inside its range; 0 ends it.
+    fn test(&mut self, axis: AxisId, offset: u32) {
+        if let Some(bound) = &mut self.bound[axis.0 as usize] {
+            bound.tested = offset;
+        }
     }
 
     /// Values of these offsets, then their merges; with `each`, merges outside the range are left out.
@@ -142,7 +151,7 @@ impl Lower<'_> {
         for ((env, acc, offset), row) in points.into_iter().zip(values) {
             let masked = match each {
                 Some(Mask::All) => true,
-                Some(Mask::Copies) => offset > 0,
+                Some(Mask::Copies) => !self.surely_inside(reduce.axis, offset),
                 _ => false,
             };
             if masked {

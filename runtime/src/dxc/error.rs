@@ -22,12 +22,16 @@ pub enum DxcError {
         /// The system's words.
         reason: String,
     },
-    /// The file is no library of this machine.
-    #[error("DXC `{}` is not a library that can be loaded here: {reason}", path.display())]
+    /// The file is no library of this machine, or not all of it.
+    #[error(
+        "DXC `{}` is not a library that can be loaded here: {reason}\n  = help: expected a whole {DXC_FILE}; `cargo xtask dxc` \
+         fetches one for Linux",
+        path.display()
+    )]
     NoLibrary {
         /// The file.
         path: PathBuf,
-        /// The system's words.
+        /// What is wrong, or the system's words.
         reason: String,
     },
     /// A library of something else.

@@ -83,7 +83,7 @@ fn wrong_schedules_are_refused() {
         linear(), "k: serial, vector(3);", small() => E::LevelNotPossible { axis, kind: LevelKind::Vector, .. } if axis == "k",
         linear(), "r: grid, vector(4), lanes(2);", small() => E::LevelOrder { axis, .. } if axis == "r",
         linear(), "k: serial, serial, lanes(2);", small() => E::TwoOpenLevels { axis } if axis == "k",
-        linear(), "k: serial(2), lanes(4);", small() => E::NotCovered { axis, covered: 8, extent: Some(896) } if axis == "k",
+        linear(), "k: serial(2), lanes(4);", small() => E::NotCovered { axis, covered: 8, extent: Some(896), of: None } if axis == "k",
         linear(), "t: lanes(4), serial;", small() => E::OpenNotOutermost { axis } if axis == "t",
         linear(), "t: grid, lanes(2); tail t: exact;", small() => E::ExactAtRunTime { axis, .. } if axis == "t",
         linear(), "r: grid, lanes(60); tail r: exact;", small() => E::DoesNotDivide { axis, extent: 896, .. } if axis == "r",

@@ -84,7 +84,7 @@ fn greedy_takes_the_lowest_of_equal_ids_and_stays_under_the_limit() {
 fn bad_logits_and_bad_settings_are_errors() {
     for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
         let message = GREEDY.sample(&[0.0, bad], &[], 17, 2).unwrap_err().to_string();
-        assert_says(&message, &["token 1", "position 17", &bad.to_string(), "finite", "f32"]);
+        assert_says(&message, &["token 1", "position 17", &bad.to_string(), "finite", "damaged"]);
     }
     assert_says(&warm().sample(&[], &[], 3, 5).unwrap_err().to_string(), &["position 3", "0 logits"]);
     assert_says(&warm().sample(&[1.0], &[], 3, 0).unwrap_err().to_string(), &["limit of 0"]);

@@ -82,6 +82,11 @@ impl AxisPlan {
         let Some(n) = extent else { return self.exact };
         (0..self.levels.len()).map(|i| self.count(i, extent)).try_fold(1u32, |p, c| p.checked_mul(c?)) == Some(n)
     }
+    /// Whether another axis is walked in the same steps, whatever its levels are called.
+    pub fn same_levels(&self, other: &AxisPlan) -> bool {
+        let step = |l: &LevelPlan| (l.kind, l.size, l.weight);
+        self.levels.iter().map(step).eq(other.levels.iter().map(step))
+    }
     /// Neighbours in one load.
     pub fn vector(&self) -> u32 {
         self.level(LevelKind::Vector).and_then(|l| l.size).unwrap_or(1)

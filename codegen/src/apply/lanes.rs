@@ -304,13 +304,7 @@ fn arrays(nest: &Nest, errors: &mut Vec<ScheduleError>) {
         let same = match nest.kernel.expr(*index) {
             Expr::Axis(a) => {
                 let reader = nest.plan(*a);
-                reader.stride == plan.stride
-                    && reader.levels.len() == plan.levels.len()
-                    && reader
-                        .levels
-                        .iter()
-                        .zip(&plan.levels)
-                        .all(|(r, p)| r.kind == p.kind && r.size == p.size && r.weight == p.weight)
+                reader.stride == plan.stride && reader.same_levels(plan)
             }
             _ => false,
         };

@@ -89,7 +89,7 @@ impl Lower<'_> {
         if let Some(Expr::Var(array)) = self.recall(&Key::Array(reduce, field, restricted.clone())) {
             let slot = match (self.nest.kernel.expr(index), self.nest.kernel.expr(reduce)) {
                 (ir::Expr::Axis(a), ir::Expr::Reduce(r))
-                    if r.array.is_some_and(|c| self.nest.plan(*a).levels == self.nest.plan(c).levels) =>
+                    if r.array.is_some_and(|c| self.nest.plan(*a).same_levels(self.nest.plan(c))) =>
                 {
                     let offset = env.get(a).copied().unwrap_or(0);
                     self.private_slot(*a, offset)

@@ -3,7 +3,7 @@
 //! Constants are folded, conditions and bounds that the invocations' ranges decide are dropped, loops of no or one step are
 //! unrolled, and what nobody reads is removed. f32 arithmetic is never reordered, and of constants only `+ - * /`, `min`, `max`
 //! and the like are computed here, rounded by IEEE 754 (no `exp`, no `fma`). One rewrite adds text: an argument of `tanh` is clamped to ±10, where f32 has
-//! reached ±1, because drivers may return NaN beyond (gpuweb/gpuweb#4458).
+//! reached ±1, because drivers may return NaN beyond (gpuweb/gpuweb#4458); of a NaN it may make a number, as `min` and `max` may.
 
 mod fold;
 

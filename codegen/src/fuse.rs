@@ -88,6 +88,8 @@ pub enum FuseError {
 
 /// Puts `producer` in the place of the consumer's input `tensor`; its axes, lets, tensors and scalars get `prefix.`. Where the
 /// input has more dimensions than the producer's output, its last ones are one row of it.
+/// A producer with a reduction that is loaded at several indices gives as many axes of one name, which `eval` refuses:
+/// [`merge`] makes them one.
 pub fn fuse(name: &str, consumer: &Kernel, tensor: &str, prefix: &str, producer: &Kernel) -> Result<Kernel, FuseError> {
     let input = consumer.tensor_named(tensor).filter(|t| consumer.tensor(*t).role == Role::In).ok_or_else(|| {
         let inputs = consumer.tensors.iter().filter(|t| t.role == Role::In).map(|t| t.name.clone()).collect();

@@ -98,7 +98,7 @@ impl<'a> Bounds<'a> {
                 Stmt::For { var, start, end, step, body } => {
                     let trips = self.enter(*var, start, end, step)?;
                     let inner = self.block(body)?;
-                    total = add(total, mul(trips, add(inner, Count::Const(1))));
+                    total = add(total, Count::product(trips, add(inner, Count::Const(1))));
                 }
                 Stmt::If(cond, then, or) => {
                     let rounds = match self.decide(cond) {
@@ -139,7 +139,7 @@ impl<'a> Bounds<'a> {
             Expr::Builtin(Builtin::WorkgroupY) => sub(self.dispatch[1].clone(), 1),
             Expr::Builtin(_) => Count::Const(self.ranges.of(e).hi),
             Expr::Binary(Binary::Add, a, b) => add(self.most(a)?, self.most(b)?),
-            Expr::Binary(Binary::Mul, a, b) => mul(self.most(a)?, self.most(b)?),
+            Expr::Binary(Binary::Mul, a, b) => Count::product(self.most(a)?, self.most(b)?),
             Expr::Binary(Binary::Sub, a, b) => match **b {
                 Expr::U32(n) => sub(self.most(a)?, n),
                 _ => self.most(a)?,
@@ -186,14 +186,6 @@ fn constant(n: &Count) -> u32 {
     if let Count::Const(n) = n { *n } else { 0 }
 }
 
-fn mul(a: Count, b: Count) -> Count {
-    match (a, b) {
-        (Count::Const(a), Count::Const(b)) => Count::Const(a.saturating_mul(b)),
-        (Count::Const(1), n) | (n, Count::Const(1)) => n,
-        (a, b) => Count::Mul(Box::new(a), Box::new(b)),
-    }
-}
-
 fn sub(a: Count, n: u32) -> Count {
     match a {
         Count::Const(a) => Count::Const(a.saturating_sub(n)),
@@ -207,11 +199,11 @@ fn div(a: Count, n: u32) -> Count {
     match a {
         Count::Const(a) => Count::Const(a / n),
         a if n == 1 => a,
-        Count::Mul(a, b) if matches!(*b, Count::Const(c) if c % n == 0) => mul(*a, div(*b, n)),
+        Count::Mul(a, b) if matches!(*b, Count::Const(c) if c % n == 0) => Count::product(*a, div(*b, n)),
         // (a * c * n - m) / n = a * c - ceil(m / n)
         Count::Sub(a, m) => match (*a, *m) {
             (Count::Mul(a, b), Count::Const(m)) if matches!(*b, Count::Const(c) if c % n == 0) => {
-                sub(mul(*a, div(*b, n)), m.div_ceil(n))
+                sub(Count::product(*a, div(*b, n)), m.div_ceil(n))
             }
             (a, m) => Count::Div(Box::new(Count::Sub(Box::new(a), Box::new(m))), n),
         },

@@ -30,6 +30,24 @@ pub enum Count {
 }
 
 impl Count {
+    /// a + b, folded where both are numbers or one is 0.
+    pub fn sum(a: Count, b: Count) -> Count {
+        match (a, b) {
+            (Count::Const(a), Count::Const(b)) => Count::Const(a.saturating_add(b)),
+            (Count::Const(0), n) | (n, Count::Const(0)) => n,
+            (a, b) => Count::Add(Box::new(a), Box::new(b)),
+        }
+    }
+
+    /// a · b, folded where both are numbers or one is 1.
+    pub fn product(a: Count, b: Count) -> Count {
+        match (a, b) {
+            (Count::Const(a), Count::Const(b)) => Count::Const(a.saturating_mul(b)),
+            (Count::Const(1), n) | (n, Count::Const(1)) => n,
+            (a, b) => Count::Mul(Box::new(a), Box::new(b)),
+        }
+    }
+
     /// The parameters that it names.
     pub fn params(&self) -> BTreeSet<&str> {
         match self {

@@ -18,7 +18,7 @@ impl Lower<'_> {
         for branch in &self.nest.branches {
             let (count, most) = self.workgroups(&branch.grid);
             largest = largest.saturating_add(most);
-            total = plus(total, count);
+            total = Count::sum(total, count);
         }
         let limit = u64::from(self.nest.target.max_workgroups);
         if largest > limit * limit || largest > u64::from(u32::MAX) {
@@ -48,11 +48,7 @@ impl Lower<'_> {
         for axis in grid {
             let (count, most) = self.grid_count(*axis);
             largest = largest.saturating_mul(u64::from(most));
-            total = match (total, count) {
-                (Count::Const(a), Count::Const(b)) => Count::Const(a.saturating_mul(b)),
-                (Count::Const(1), c) | (c, Count::Const(1)) => c,
-                (a, b) => Count::Mul(Box::new(a), Box::new(b)),
-            };
+            total = Count::product(total, count);
         }
         (total, largest)
     }
@@ -213,14 +209,6 @@ impl Lower<'_> {
 /// This workgroup's number.
 fn flat_key() -> Key {
     Key::Text("flat".into())
-}
-
-fn plus(a: Count, b: Count) -> Count {
-    match (a, b) {
-        (Count::Const(a), Count::Const(b)) => Count::Const(a.saturating_add(b)),
-        (Count::Const(0), c) | (c, Count::Const(0)) => c,
-        (a, b) => Count::Add(Box::new(a), Box::new(b)),
-    }
 }
 
 fn grid_key(axis: AxisId) -> Key {

@@ -399,27 +399,15 @@ fn traffic(kernel: &Kernel, program: &Program, call: &Call, rows: Rows) -> (Coun
             None => times(Count::Const(1), (0..layout.parts.len()).map(|i| layout.part_bytes(i) / 4).sum()),
         };
         if tensor.role != ir::Role::Out {
-            reads = plus(reads, words.clone());
+            reads = Count::sum(reads, words.clone());
         }
         if tensor.role != ir::Role::In {
-            writes = plus(writes, words);
+            writes = Count::sum(writes, words);
         }
     }
     (reads, writes)
 }
 
 fn times(count: Count, n: u64) -> Count {
-    let n = u32::try_from(n).unwrap_or(u32::MAX);
-    match count {
-        Count::Const(c) => Count::Const(c.saturating_mul(n)),
-        other => Count::Mul(Box::new(other), Box::new(Count::Const(n))),
-    }
-}
-
-fn plus(a: Count, b: Count) -> Count {
-    match (a, b) {
-        (Count::Const(a), Count::Const(b)) => Count::Const(a.saturating_add(b)),
-        (Count::Const(0), b) => b,
-        (a, b) => Count::Add(Box::new(a), Box::new(b)),
-    }
+    Count::product(count, Count::Const(u32::try_from(n).unwrap_or(u32::MAX)))
 }

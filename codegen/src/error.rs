@@ -233,13 +233,18 @@ pub enum ScheduleError {
         /// The device.
         target: String,
     },
-    /// A subgroup fold needs neighbours.
-    #[error("`fold {axis}: subgroup` needs lanes next to each other; those of axis `{axis}` are {stride} apart")]
+    /// A subgroup fold needs lanes that share a subgroup.
+    #[error(
+        "`fold {axis}: subgroup` needs lanes a power of two apart, and less than the {most} invocations of the largest \
+         subgroup; those of axis `{axis}` are {stride} apart"
+    )]
     SubgroupStride {
         /// The axis.
         axis: String,
         /// Lane stride.
         stride: u32,
+        /// Invocations of the device's largest subgroup.
+        most: u32,
     },
     /// `fold` on an axis that is no reduction.
     #[error("`fold {axis}`: the axis is not a reduction")]

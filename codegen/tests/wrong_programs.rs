@@ -88,8 +88,8 @@ fn wrong_schedules_are_refused() {
         linear(), "t: grid, lanes(2); tail t: exact;", small() => E::ExactAtRunTime { axis, .. } if axis == "t",
         linear(), "r: grid, lanes(60); tail r: exact;", small() => E::DoesNotDivide { axis, extent: 896, .. } if axis == "r",
         linear(), "k: serial, lanes(24);", small() => E::NotPowerOfTwo { axis, lanes: 24, most: 256, .. } if axis == "k",
-        linear(), "k: serial, lanes(32); r: grid, lanes(2); fold k: subgroup;", small() =>
-            E::SubgroupStride { axis, stride: 2 } if axis == "k",
+        linear(), "k: serial, lanes(32); r: grid, lanes(3); fold k: subgroup;", small() =>
+            E::SubgroupStride { axis, stride: 3, .. } if axis == "k",
         linear(), "r: grid, lanes(32); t: grid, lanes(32);", small() => E::WorkgroupTooLarge { asked: 1024, nest, .. } if nest[..] == ["r", "t"],
         linear(), "workgroup 32; r: grid, lanes(64);", small() => E::WorkgroupMismatch { asked: 32, product: 64, .. },
         linear(), "r: grid, unroll(64); t: grid, unroll(32);", small() =>

@@ -77,6 +77,8 @@ pub fn all() -> Vec<Entry> {
                 attention::subgroup(),
                 attention::octets(),
                 attention::octets_wide(),
+                attention::octets_near(),
+                attention::octets_near_wide(),
             ],
         ),
         entry(silu::silu(), vec![silu::naive()]),

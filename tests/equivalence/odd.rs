@@ -1,5 +1,5 @@
 //! Schedules that nobody ships and that are legal: values held in workgroup memory along axes with vectors, and arrays that are
-//! read along other levels than they were made by.
+//! read along other levels than they were made by; folds over lanes that lie apart, by subgroups of every size.
 
 use tilewright_dsl::ir::Kernel;
 use tilewright_dsl::schedule::{Schedule, parse_file};
@@ -13,6 +13,18 @@ schedule columns_apart for attention { t: grid; h: grid; c: lanes(32), unroll(2)
 schedule columns_of_16 for attention { t: grid; h: grid; softmax.c: serial; c: serial, lanes(16); }
 schedule columns_on_grid for attention { t: grid; h: grid; c: grid; }
 schedule columns_in_steps for attention { t: grid; h: grid; softmax.c: serial, serial(4); c: serial, unroll(3); }
+schedule lanes_apart for linear { k: serial, lanes(16); r: grid, lanes(4); t: grid, lanes(2); fold k: subgroup; }
+schedule lanes_far_apart for linear { t: grid, lanes(2); k: serial, lanes(4); r: grid, lanes(32); fold k: subgroup; }
+schedule octets_near for attention {
+    t: grid;
+    h: grid;
+    j: serial, lanes(32);
+    softmax.c: lanes(8), vector(8);
+    c: lanes(8), vector(8);
+    d: lanes(8), vector(8);
+    fold d: subgroup;
+    fold j: subgroup;
+}
 ";
 
 /// Each with its kernel.

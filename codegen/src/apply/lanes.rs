@@ -286,8 +286,10 @@ fn folds(nest: &Nest, errors: &mut Vec<ScheduleError>) {
         if fold == Fold::Subgroup && nest.target.subgroups.is_none() {
             errors.push(ScheduleError::NoSubgroups { axis: axis.name.clone(), target: nest.target.name.clone() });
         }
-        if fold == Fold::Subgroup && plan.lanes > 1 && plan.stride != 1 {
-            errors.push(ScheduleError::SubgroupStride { axis: axis.name.clone(), stride: plan.stride });
+        let most = nest.target.subgroups.map_or(u32::MAX, |sizes| sizes.max);
+        let shared = plan.stride.is_power_of_two() && plan.stride < most;
+        if fold == Fold::Subgroup && plan.lanes > 1 && !shared {
+            errors.push(ScheduleError::SubgroupStride { axis: axis.name.clone(), stride: plan.stride, most });
         }
     }
 }

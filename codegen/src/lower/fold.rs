@@ -24,7 +24,7 @@ impl<'n> Lower<'n> {
         let (lanes, stride) = (plan.lanes, plan.stride);
         let all = self.read_by_all(id, reduce.axis);
         match (self.nest.fold(reduce.axis), self.nest.target.subgroups) {
-            (Fold::Subgroup, Some(sizes)) => self.fold_subgroup(monoid, accs, lanes, sizes),
+            (Fold::Subgroup, Some(sizes)) => self.fold_subgroup(monoid, accs, (lanes, stride), sizes),
             (Fold::Serial, _) => self.fold_serial(monoid, accs, lanes, stride),
             _ => self.fold_tree(monoid, accs, lanes, stride, all),
         }
@@ -220,49 +220,52 @@ impl<'n> Lower<'n> {
         Ok(())
     }
 
+    /// Lanes lie `stride` apart, a power of two: as many of them as one subgroup holds shuffle, and what is left of each such
+    /// group meets in workgroup memory, an entry for each invocation beneath the axis.
     fn fold_subgroup(
         &mut self,
         monoid: &Monoid,
         accs: &[Acc],
-        lanes: u32,
+        (lanes, stride): (u32, u32),
         sizes: Subgroups,
     ) -> Result<(), ScheduleError> {
-        // How many neighbours shuffle: within the subgroup, and no more than the axis has.
-        let near = if sizes.min >= lanes {
-            u(lanes)
-        } else if sizes.min == sizes.max {
-            u(sizes.min)
+        let least = (sizes.min / stride).clamp(1, lanes);
+        // How many lanes shuffle: within the subgroup, and no more than the axis has.
+        let near = if least == lanes || sizes.min == sizes.max {
+            u(least)
         } else {
-            let near = min(Expr::Builtin(Builtin::SubgroupSize), u(lanes));
-            self.bind_u32("near", near)
+            let held = div(Expr::Builtin(Builtin::SubgroupSize), stride);
+            let held = if stride > sizes.min { bin(ir::Binary::Max, held, u(1)) } else { held };
+            self.bind_u32("near", min(held, u(lanes)))
         };
-        let mut mask = 1;
-        while mask < lanes.min(sizes.max) {
-            let certain = mask < sizes.min;
+        let mut next = 1;
+        while next < lanes && next * stride < sizes.max {
+            let certain = next * stride < sizes.min;
             if !certain {
                 self.open();
             }
             for acc in accs {
-                self.shuffle(monoid, acc, mask)?;
+                self.shuffle(monoid, acc, next * stride)?;
             }
             if !certain {
                 let body = self.close();
-                self.emit(Stmt::If(lt(u(mask), near.clone()), body, vec![]));
+                self.emit(Stmt::If(lt(u(next), near.clone()), body, vec![]));
             }
-            mask *= 2;
+            next *= 2;
         }
-        if sizes.min >= lanes {
+        if least == lanes {
             return Ok(());
         }
-        let arrays = self.arrays(monoid, accs, self.nest.workgroup / sizes.min.min(lanes));
+        let arrays = self.arrays(monoid, accs, self.nest.workgroup / least);
+        let (along, beneath) = (div(Self::lane(), stride), rem(Self::lane(), stride));
         let (group, index) = match &near {
-            Expr::U32(n) => (div(Self::lane(), *n), rem(Self::lane(), *n)),
+            Expr::U32(n) => (div(Self::lane(), stride * n), rem(along, *n)),
             near => {
-                let of = |op| bin(op, Self::lane(), near.clone());
+                let of = |op| bin(op, along.clone(), near.clone());
                 (of(ir::Binary::Div), of(ir::Binary::Rem))
             }
         };
-        let group = self.bind_u32("near_group", group);
+        let group = self.bind_u32("near_group", add(mul(group, u(stride)), beneath.clone()));
         self.open();
         self.publish(accs, &arrays, &group);
         let body = self.close();
@@ -273,16 +276,14 @@ impl<'n> Lower<'n> {
             near => bin(ir::Binary::Div, u(lanes), near.clone()),
         };
         let count = self.bind_u32("near_groups", count);
-        let first = match &count {
-            Expr::U32(n) => mul(div(Self::lane(), lanes), u(*n)),
-            count => mul(div(Self::lane(), lanes), count.clone()),
-        };
-        let first = if lanes == self.nest.workgroup { u(0) } else { self.bind_u32("first", first) };
+        let outer = if lanes * stride == self.nest.workgroup { u(0) } else { div(Self::lane(), lanes * stride) };
+        let first = add(mul(outer, mul(count.clone(), u(stride))), beneath);
+        let first = if first == u(0) { first } else { self.bind_u32("first", first) };
         // From the identity on, so that the loop runs at least once at every subgroup size.
         self.reset(monoid, accs);
         let other = self.var("other", Kind::Value(scalar(Type::U32)));
         self.open();
-        self.absorb(monoid, accs, &arrays, &add(first, Expr::Var(other)))?;
+        self.absorb(monoid, accs, &arrays, &add(first, mul(Expr::Var(other), u(stride))))?;
         let body = self.close();
         self.emit(Stmt::For { var: other, start: u(0), end: count, step: u(1), body });
         Ok(())

@@ -289,7 +289,7 @@ fn lanes() -> Vec<Case> {
         on_linear("r: grid, lanes(2); k: serial, lanes(300);").detail("large"),
         on_linear("r: grid, lanes(64), unroll(64); k: serial, unroll(16);"),
         on_linear("r: grid; k: serial, lanes(32); fold k: subgroup;").on(|t| *t = Target::webgpu()),
-        on_linear("k: serial, lanes(32); r: grid, lanes(2); fold k: subgroup;"),
+        on_linear("k: serial, lanes(32); r: grid, lanes(3); fold k: subgroup;"),
         on_linear("r: grid; fold r: tree;"),
         Case::new(bias(), "schedule plain for bias { fold r: tree; }", small()).detail("none"),
         on_attention("t: grid; softmax.c: lanes(16), unroll(4); c: lanes(64);"),

@@ -47,7 +47,8 @@ pub fn width(nest: &Nest, axes: &[AxisId]) -> u32 {
 pub fn find(nest: &mut Nest, errors: &mut Vec<ScheduleError>) {
     let axes = (0..nest.axes.len() as u32).map(AxisId);
     let walked: Vec<AxisId> = axes.filter(|a| has_matrix(nest.plan(*a))).collect();
-    if walked.is_empty() {
+    let known = |e: &ScheduleError| matches!(e, ScheduleError::LevelNotPossible { kind: LevelKind::Matrix, .. });
+    if walked.is_empty() || errors.iter().any(known) {
         return;
     }
     let before = errors.len();

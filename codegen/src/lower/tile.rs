@@ -572,7 +572,7 @@ impl Lower<'_> {
     /// Narrows a group of values to their place; those beyond the axis' end are zeros, so that they add nothing.
     fn store_narrow(&mut self, array: usize, place: &Expr, dim: &Dim, along: Expr, values: Vec<Expr>) {
         let end = dim.axis.map(|a| self.bound(a).hi).filter(|_| dim.clamped);
-        let first = self.bind_u32("at", place.clone());
+        let first = self.bind_u32("at", quarter(place.clone()));
         let from = end.is_some().then(|| self.bind_u32("from", add(dim.outside.clone(), along)));
         for (group, four) in values.chunks_exact(4).enumerate() {
             let value = |i: usize| {
@@ -586,7 +586,7 @@ impl Lower<'_> {
                 }
             };
             let four = Box::new([value(0), value(1), value(2), value(3)]);
-            let index = add(div(first.clone(), 4), u(group as u32));
+            let index = add(first.clone(), u(group as u32));
             self.emit(Stmt::StoreNarrow(array, index, four));
         }
     }

@@ -173,6 +173,7 @@ fn plan(
         profile: false,
         plain_argmax: true,
         vocab_limit: None,
+        notice: output::note,
     };
     output::out(&format!("\nplan on {} with a context of {context}\n", target.name))?;
     let plan = findings.check(Engine::plan(&folder.config, target, &options), |plan| {

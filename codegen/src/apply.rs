@@ -8,9 +8,11 @@ mod indices;
 mod lanes;
 mod levels;
 mod linear;
+mod matrix;
 mod tensors;
 
 pub use lanes::{chains, most_copies};
+pub use matrix::{Factor, Product, has_matrix};
 pub use tensors::guard_index as tensors_guard;
 
 use crate::deps::{AxisSet, Deps};
@@ -104,6 +106,10 @@ pub struct TilePlan {
     pub level: usize,
     /// Where it lives.
     pub place: Place,
+    /// Whether its values are narrowed to f16.
+    pub narrow: bool,
+    /// Whether the next step's values are loaded while this step's are used.
+    pub ahead: bool,
 }
 
 /// What a tile holds.
@@ -157,6 +163,10 @@ pub struct Nest<'a> {
     pub branches: Vec<Branch>,
     /// Invocations a workgroup.
     pub workgroup: u32,
+    /// Invocations that lanes beneath `matrix` levels count: a subgroup's.
+    pub width: u32,
+    /// Sums that are multiplied as fragments.
+    pub products: Vec<Product>,
     /// Tiles.
     pub tiles: Vec<TilePlan>,
     /// Layout of each tensor.
@@ -233,8 +243,22 @@ pub fn try_apply<'a>(
     let axes = levels::resolve(kernel, schedule, shape, &mut errors);
     let tiles = levels::tiles(kernel, schedule, &axes, &mut errors);
     let (tensors, parts) = tensors::layouts(kernel, schedule, shape, target, &axes, &mut errors);
-    let mut nest =
-        Nest { kernel, schedule, shape, target, deps, axes, branches: vec![], workgroup: 1, tiles, tensors, parts };
+    let mut nest = Nest {
+        kernel,
+        schedule,
+        shape,
+        target,
+        deps,
+        axes,
+        branches: vec![],
+        workgroup: 1,
+        width: 1,
+        products: vec![],
+        tiles,
+        tensors,
+        parts,
+    };
+    matrix::find(&mut nest, &mut errors);
     lanes::place(&mut nest, &mut errors);
     let mut told: Vec<ScheduleError> = Vec::new();
     errors.retain(|error| {

@@ -246,6 +246,31 @@ pub enum ScheduleError {
         /// Invocations of the device's largest subgroup.
         most: u32,
     },
+    /// The device multiplies no such fragments.
+    #[error(
+        "`matrix({asked})` on axis `{axis}`, but device `{target}` has {}",
+        if allowed.is_empty() { "no cooperative matrices".into() } else { format!("fragments of {} alone", product(allowed)) }
+    )]
+    NoFragments {
+        /// The axis.
+        axis: String,
+        /// Elements a side.
+        asked: u32,
+        /// The sides that the device has.
+        allowed: Vec<u32>,
+        /// The device.
+        target: String,
+    },
+    /// A fragment belongs to a subgroup, so its size must be known.
+    #[error("`matrix` needs subgroups of one size; those of device `{target}` have {min} to {max} invocations")]
+    SubgroupsDiffer {
+        /// The smallest.
+        min: u32,
+        /// The largest.
+        max: u32,
+        /// The device.
+        target: String,
+    },
     /// `fold` on an axis that is no reduction.
     #[error("`fold {axis}`: the axis is not a reduction")]
     FoldNotReduction {

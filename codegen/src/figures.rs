@@ -135,7 +135,7 @@ impl Cost {
         };
         let body = walk.block(&ir.body);
         Cost {
-            workgroup_bytes: ir.shared.iter().map(|s| u64::from(s.len) * 4).sum(),
+            workgroup_bytes: ir.shared.iter().map(|s| u64::from(s.bytes())).sum(),
             registers: walk.most_live,
             loads: body.loads,
             load_bytes: body.load_bytes,
@@ -240,11 +240,19 @@ impl Walk<'_> {
             }
             match stmt {
                 Stmt::Let(var, value) => self.bounds.learn(*var, value),
-                Stmt::Declare(var, _) | Stmt::DeclareArray(var) => {
+                Stmt::Declare(var, _) | Stmt::DeclareArray(var) | Stmt::DeclareFragment(var) => {
                     self.live = self.live.saturating_add(self.words(*var));
                     self.most_live = self.most_live.max(self.live);
                 }
                 Stmt::Store(..) => sum.stores.add(&Amount::constant(1), 1),
+                Stmt::MultiplyAdd(var, ..) => {
+                    // An invocation's share of 2 · side³.
+                    let side = match self.ir.vars.get(var.0 as usize).map(|v| v.kind) {
+                        Some(Kind::Fragment(_, side)) => side,
+                        _ => 0,
+                    };
+                    sum.flops.add(&Amount::constant(2), u64::from(self.words(*var)) * u64::from(side));
+                }
                 Stmt::Barrier => sum.barriers.add(&Amount::constant(1), 1),
                 Stmt::If(cond, then, or) => {
                     let either = match self.bounds.decide(cond) {
@@ -305,6 +313,8 @@ impl Walk<'_> {
         match self.ir.vars.get(var.0 as usize).map(|v| v.kind) {
             Some(Kind::Value(ty)) => u32::from(ty.width),
             Some(Kind::Array(_, len)) => len,
+            // Its words are spread over the invocations of a subgroup.
+            Some(Kind::Fragment(_, side)) => (side * side).div_ceil(self.ir.subgroups.map_or(1, |s| s.max.max(1))),
             None => 0,
         }
     }

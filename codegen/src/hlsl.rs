@@ -7,15 +7,23 @@
 //! makes them) and multiply-accumulate an explicit `mad`. Absent: 16-bit types; halves are unpacked from words. Direct3D HLSL
 //! reference, shader model 6.0.
 
-use crate::loops::{Access, Builtin, Expr, LoopIr, Ty, Var};
+use crate::loops::{Access, Builtin, Expr, LoopIr, Stmt, Ty, Var};
 use crate::named::{named, rounds};
 use crate::names::{LOCAL_INDEX, Names, PARAMS, PARAMS_TYPE, WORKGROUP, nth};
 use crate::precedence::{Piece, infix};
 use crate::printer::{self, Language, Printer, call, prefix_or_call};
+use crate::usage::uses_fragments;
 use tilewright_dsl::ir::{Binary, Type, Unary};
 
 /// The entry point of every shader.
 pub const ENTRY: &str = "main";
+
+const INEXPRESSIBLE: &str = "HLSL of shader model 6 has no cooperative matrices";
+
+/// Why a shader has no HLSL, if it has none; [`print()`] then gives a text that no compiler takes.
+pub fn inexpressible(ir: &LoopIr) -> Option<&'static str> {
+    uses_fragments(ir).then_some(INEXPRESSIBLE)
+}
 
 /// The text of a shader.
 pub fn print(ir: &LoopIr) -> String {
@@ -170,6 +178,10 @@ impl Language for Hlsl {
     fn pack_f16(low: Piece, high: Piece) -> Piece {
         let high = infix(Binary::Shl, false, call("f32tof16", vec![high]), Piece::atom("16u"));
         infix(Binary::Or, false, call("f32tof16", vec![low]), high)
+    }
+
+    fn fragments(_: &Printer<'_, Self>, _: &Stmt) -> String {
+        format!("#error {INEXPRESSIBLE}")
     }
 
     fn shuffle_xor(a: Piece, mask: Piece) -> Piece {

@@ -101,6 +101,16 @@ pub enum Stmt {
     StoreShared(usize, Expr, Expr),
     /// Sets a word of a buffer: buffer, word index, scalar of the buffer's element type.
     Store(usize, Expr, Expr),
+    /// Sets four neighbours of a narrow array of workgroup memory: array, index in fours, values that are rounded to f16.
+    StoreNarrow(usize, Expr, Box<[Expr; 4]>),
+    /// A fragment of sums, zeros ([`Kind::Fragment`]).
+    DeclareFragment(Var),
+    /// Names a fragment of operands, loaded from a narrow array by the invocations of a subgroup together.
+    LoadFragment(Var, Place),
+    /// `sum += a · b`, by the invocations of a subgroup together: sum, a, b.
+    MultiplyAdd(Var, Var, Var),
+    /// Writes a fragment of sums row by row to an f32 array of workgroup memory, by the invocations of a subgroup together.
+    StoreFragment(Var, Place),
     /// `for (var = start; var < end; var += step)`; `end` is evaluated once, `step` is not 0.
     For {
         /// The counter (u32).
@@ -120,6 +130,28 @@ pub enum Stmt {
     Barrier,
     /// A line for the reader.
     Comment(String),
+}
+
+/// Where a fragment lies in workgroup memory.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Place {
+    /// Index into [`LoopIr::shared`].
+    pub array: usize,
+    /// The first element, in fours where the array is narrow; the same in all invocations of a subgroup.
+    pub index: Expr,
+    /// From one row to the next (one column to the next of [`Side::Right`]), in the same unit.
+    pub stride: u32,
+}
+
+/// Which part of `sum + left · right` a fragment is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Side {
+    /// The left factor, f16; a row's elements lie next to each other in memory.
+    Left,
+    /// The right factor, f16; a column's elements lie next to each other.
+    Right,
+    /// The sum, f32.
+    Sum,
 }
 
 /// What a buffer binding is.
@@ -158,6 +190,15 @@ pub struct Shared {
     pub elem: Type,
     /// Elements.
     pub len: u32,
+    /// Whether its elements are f16, four to an element of the text's array; only fragments are loaded from it.
+    pub narrow: bool,
+}
+
+impl Shared {
+    /// Its size.
+    pub fn bytes(&self) -> u32 {
+        self.len.saturating_mul(if self.narrow { 2 } else { 4 })
+    }
 }
 
 /// A field of the parameter block: one 32-bit word.
@@ -176,6 +217,8 @@ pub enum Kind {
     Value(Ty),
     /// A private array: element type and length.
     Array(Type, u32),
+    /// A square fragment of a cooperative matrix, so many elements a side; a subgroup holds it together.
+    Fragment(Side, u32),
 }
 
 /// A local's declaration.
@@ -229,12 +272,18 @@ macro_rules! operands {
 }
 
 macro_rules! expressions {
-    ($stmt:expr) => {
+    ($stmt:expr $(, $m:tt)?) => {
         match $stmt {
             Stmt::Let(_, a) | Stmt::Declare(_, a) | Stmt::Assign(_, a) | Stmt::If(a, ..) => vec![a],
             Stmt::SetElement(_, a, b) | Stmt::StoreShared(_, a, b) | Stmt::Store(_, a, b) => vec![a, b],
             Stmt::For { start, end, step, .. } => vec![start, end, step],
-            Stmt::DeclareArray(_) | Stmt::Barrier | Stmt::Comment(_) => vec![],
+            Stmt::LoadFragment(_, place) | Stmt::StoreFragment(_, place) => vec![&$($m)? place.index],
+            Stmt::StoreNarrow(_, a, values) => {
+                let [x, y, z, w] = &$($m)? **values;
+                vec![a, x, y, z, w]
+            }
+            Stmt::DeclareArray(_) | Stmt::DeclareFragment(_) | Stmt::MultiplyAdd(..) => vec![],
+            Stmt::Barrier | Stmt::Comment(_) => vec![],
         }
     };
 }
@@ -267,7 +316,14 @@ impl Stmt {
     }
     /// The same, to be rewritten.
     pub fn expressions_mut(&mut self) -> Vec<&mut Expr> {
-        expressions!(self)
+        expressions!(self, mut)
+    }
+    /// Whether the invocations of a subgroup do it together.
+    pub fn of_fragments(&self) -> bool {
+        matches!(
+            self,
+            Stmt::DeclareFragment(_) | Stmt::LoadFragment(..) | Stmt::MultiplyAdd(..) | Stmt::StoreFragment(..)
+        )
     }
     /// The nested blocks: a loop's body, or both branches.
     pub fn blocks(&self) -> Vec<&[Stmt]> {

@@ -13,6 +13,7 @@ mod dispatch;
 mod fold;
 mod hoist;
 mod load;
+mod matrix;
 mod merge;
 mod reduce;
 mod store;
@@ -26,7 +27,7 @@ use crate::program::Count;
 use crate::shape::Extent;
 use axes::Bound;
 use std::collections::{BTreeMap, HashMap};
-use tile::Tile;
+use tile::{Ahead, Tile};
 use tilewright_dsl::ir::{AxisId, ExprId, Role, Type};
 
 /// Which copy: the static offset along each axis that has copies.
@@ -43,6 +44,8 @@ enum Key {
     Register(ExprId, usize, Env, u32),
     /// A private array of an array field.
     Array(ExprId, usize, Env),
+    /// The fragment of sums of a reduction at a copy.
+    Fragment(ExprId, Env),
     /// The value of an axis at an offset.
     Axis(AxisId, u32),
     /// A load or another expression, by its text.
@@ -93,9 +96,11 @@ fn one(nest: &Nest, part: Option<Part>) -> Result<Lowered, Vec<ScheduleError>> {
         scopes: vec![HashMap::new()],
         bound: vec![None; nest.axes.len()],
         tiles: vec![],
+        ahead: vec![],
         loops: 0,
         pool: vec![],
         chain: vec![],
+        element: None,
         errors: vec![],
     };
     lower.declare();
@@ -106,12 +111,12 @@ fn one(nest: &Nest, part: Option<Part>) -> Result<Lowered, Vec<ScheduleError>> {
     let Lower { mut ir, mut blocks, mut errors, .. } = lower;
     ir.body = blocks.pop().unwrap_or_default();
     load::widen(&mut ir);
-    let asked = ir.shared.iter().fold(0u32, |sum, s| sum.saturating_add(s.len.saturating_mul(4)));
+    let asked = ir.shared.iter().fold(0u32, |sum, s| sum.saturating_add(s.bytes()));
     if asked > nest.target.max_workgroup_bytes {
         errors.push(ScheduleError::WorkgroupMemory {
             asked,
             allowed: nest.target.max_workgroup_bytes,
-            parts: ir.shared.iter().map(|s| (s.name.clone(), s.len.saturating_mul(4))).collect(),
+            parts: ir.shared.iter().map(|s| (s.name.clone(), s.bytes())).collect(),
             target: nest.target.name.clone(),
         });
     }
@@ -130,12 +135,16 @@ struct Lower<'n> {
     bound: Vec<Option<Bound>>,
     /// Tiles that are filled here.
     tiles: Vec<Tile>,
+    /// What is loaded a step ahead.
+    ahead: Vec<Ahead>,
     /// Open loops.
     loops: u32,
     /// Workgroup arrays of folds that may be used again: index and name.
     pool: Vec<usize>,
     /// Entered map axes, outermost first.
     chain: Vec<AxisId>,
+    /// Inside a fragment's elements: the invocations that share them.
+    element: Option<u32>,
     /// What is wrong so far; lowering goes on, so that all of it is found.
     errors: Vec<ScheduleError>,
 }
@@ -223,7 +232,7 @@ impl Lower<'_> {
     }
 
     fn shared(&mut self, name: &str, elem: Type, len: u32) -> usize {
-        self.ir.shared.push(Shared { name: name.into(), elem, len });
+        self.ir.shared.push(Shared { name: name.into(), elem, len, narrow: false });
         self.ir.shared.len() - 1
     }
 

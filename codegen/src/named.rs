@@ -68,7 +68,7 @@ fn own_value(ir: &LoopIr, stmt: &Stmt) -> Option<usize> {
     let float = |v: &Var| match ir.vars.get(v.0 as usize).map(|d| d.kind) {
         Some(Kind::Value(ty)) => ty.elem == Type::F32,
         Some(Kind::Array(elem, _)) => elem == Type::F32,
-        None => false,
+        Some(Kind::Fragment(..)) | None => false,
     };
     match stmt {
         Stmt::Let(..) | Stmt::Declare(..) => Some(0),

@@ -147,7 +147,11 @@ impl Namer {
         let mut scope = Vec::new();
         for stmt in body {
             match stmt {
-                Stmt::Let(var, _) | Stmt::Declare(var, _) | Stmt::DeclareArray(var) => {
+                Stmt::Let(var, _)
+                | Stmt::Declare(var, _)
+                | Stmt::DeclareArray(var)
+                | Stmt::DeclareFragment(var)
+                | Stmt::LoadFragment(var, _) => {
                     self.local(*var, &[""], vars, &mut scope);
                 }
                 Stmt::For { var, end, step, body, .. } => {

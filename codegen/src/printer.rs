@@ -49,6 +49,8 @@ pub(crate) trait Language: Sized {
     fn unpack_f16(word: Piece) -> Piece;
     /// The reverse.
     fn pack_f16(low: Piece, high: Piece) -> Piece;
+    /// A statement on fragments, or one that narrows.
+    fn fragments(p: &Printer<'_, Self>, stmt: &Stmt) -> String;
     /// The value of another invocation of the subgroup.
     fn shuffle_xor(a: Piece, mask: Piece) -> Piece;
 }
@@ -107,6 +109,11 @@ impl<L: Language> Printer<'_, L> {
                 format!("{}[{}] = {};", nth(&self.names.shared, *s), self.index(i), self.text(e))
             }
             Stmt::Store(b, i, e) => L::store(self, *b, i, e),
+            Stmt::StoreNarrow(..)
+            | Stmt::DeclareFragment(_)
+            | Stmt::LoadFragment(..)
+            | Stmt::MultiplyAdd(..)
+            | Stmt::StoreFragment(..) => L::fragments(self, stmt),
             Stmt::Barrier => L::BARRIER.into(),
             Stmt::Comment(text) => return self.comment(depth, text),
             Stmt::If(cond, then, or) => {

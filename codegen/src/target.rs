@@ -33,6 +33,8 @@ pub struct Target {
     pub max_iterations: Option<u32>,
     /// Subgroup operations, where the device has them *and* numbers invocations plainly.
     pub subgroups: Option<Subgroups>,
+    /// Sides of the square fragments of cooperative matrices, with f16 factors and f32 sums, that the device multiplies.
+    pub fragments: Vec<u32>,
 }
 
 impl Target {
@@ -48,6 +50,7 @@ impl Target {
             max_workgroups: 65_535,
             max_iterations: None,
             subgroups: None,
+            fragments: vec![],
         }
     }
     /// The same with subgroups of any size from 4 to 128: what portable subgroup schedules are compiled for.
@@ -61,6 +64,15 @@ impl Target {
             max_invocations: 1024,
             max_workgroup_bytes: 32 << 10,
             ..Target::webgpu_subgroups()
+        }
+    }
+    /// The same with cooperative matrices of 16 × 16 fragments and subgroups of 32: what schedules with `matrix(16)` need.
+    pub fn matrix() -> Self {
+        Target {
+            name: "matrix".into(),
+            subgroups: Some(Subgroups { min: 32, max: 32 }),
+            fragments: vec![16],
+            ..Target::wide()
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Made from a [`LoopIr`] alone, one line a statement, with the names that the printers use. It says what the IR says and no
 //! more: no types but those of declarations, no binding numbers, no entry point. It is not read back.
 
-use crate::loops::{Access, Buffer, Builtin, Expr, Kind, LoopIr, Stmt, Var};
+use crate::loops::{Access, Buffer, Builtin, Expr, Kind, LoopIr, Place, Stmt, Var};
 use crate::names::{Names, nth};
 use crate::precedence::{Piece, infix};
 use crate::types::is_bool;
@@ -25,7 +25,8 @@ pub fn dump(ir: &LoopIr) -> String {
         let _ = writeln!(out, "  param {name}: {}", p.ty);
     }
     for (s, name) in ir.shared.iter().zip(&text.names.shared) {
-        let _ = writeln!(out, "  shared {name}: {}[{}]", s.elem, s.len);
+        let elem = if s.narrow { "f16".to_string() } else { s.elem.to_string() };
+        let _ = writeln!(out, "  shared {name}: {elem}[{}]", s.len);
     }
     text.block(&ir.body, 1, &mut out);
     out
@@ -85,6 +86,16 @@ impl Text<'_> {
             Stmt::SetElement(v, i, x) => format!("{}[{}] = {}", self.var(*v), e(i), e(x)),
             Stmt::StoreShared(s, i, x) => format!("{}[{}] = {}", nth(&self.names.shared, *s), e(i), e(x)),
             Stmt::Store(b, i, x) => format!("{}[{}] = {}", nth(&self.names.buffers, *b), e(i), e(x)),
+            Stmt::StoreNarrow(s, i, values) => {
+                let values: Vec<String> = values.iter().map(e).collect();
+                format!("{}.x4[{}] = narrow({})", nth(&self.names.shared, *s), e(i), values.join(", "))
+            }
+            Stmt::DeclareFragment(v) => format!("fragment {} = 0", self.var(*v)),
+            Stmt::LoadFragment(v, at) => format!("fragment {} = {}", self.var(*v), self.place(at)),
+            Stmt::MultiplyAdd(sum, a, b) => {
+                format!("{} += {} * {}", self.var(*sum), self.var(*a), self.var(*b))
+            }
+            Stmt::StoreFragment(v, at) => format!("{} = {}", self.place(at), self.var(*v)),
             Stmt::For { var, start, end, step, .. } => {
                 let step = if *step == Expr::U32(1) { String::new() } else { format!(" by {}", e(step)) };
                 format!("for {} in {}..{}{step}", self.var(*var), self.range(start), self.range(end))
@@ -93,6 +104,12 @@ impl Text<'_> {
             Stmt::Barrier => "barrier".into(),
             Stmt::Comment(text) => format!("# {text}"),
         }
+    }
+
+    fn place(&self, at: &Place) -> String {
+        let unit = if self.ir.shared.get(at.array).is_some_and(|s| s.narrow) { ".x4" } else { "" };
+        let array = nth(&self.names.shared, at.array);
+        format!("{array}{unit}[{}] by {}", self.piece(&at.index).text, at.stride)
     }
 
     fn range(&self, e: &Expr) -> String {

@@ -3,7 +3,7 @@
 //! One table serves the printer, the interpreter and `verify`. Only types are looked at here: whether a local is in scope,
 //! an index in range or a flow uniform is decided elsewhere.
 
-use crate::loops::{Expr, Kind, LoopIr, Ty};
+use crate::loops::{Expr, Kind, LoopIr, Place, Shared, Side, Ty, Var};
 use crate::text;
 use tilewright_dsl::ir::{Binary, Type, Unary};
 
@@ -53,6 +53,7 @@ pub fn type_of(ir: &LoopIr, e: &Expr) -> Result<Ty, TypeError> {
         Expr::Var(v) => match ir.vars.get(v.0 as usize).map(|d| d.kind) {
             Some(Kind::Value(ty)) => ty,
             Some(Kind::Array(..)) => return Err(error("a private array", "a value")),
+            Some(Kind::Fragment(..)) => return Err(error("a fragment", "a value")),
             None => return Err(error("not declared", "a local")),
         },
         Expr::Builtin(_) => U32,
@@ -70,7 +71,11 @@ pub fn type_of(ir: &LoopIr, e: &Expr) -> Result<Ty, TypeError> {
         }
         Expr::Shared(i, index) => {
             expect(ir, index, U32)?;
-            Ty { elem: ir.shared.get(*i).ok_or_else(|| error("missing", "workgroup memory"))?.elem, width: 1 }
+            match ir.shared.get(*i) {
+                Some(array) if array.narrow => return Err(error("narrow", "workgroup memory of words")),
+                Some(array) => Ty { elem: array.elem, width: 1 },
+                None => return Err(error("missing", "workgroup memory")),
+            }
         }
         Expr::Element(v, index) => {
             expect(ir, index, U32)?;
@@ -119,6 +124,57 @@ pub fn type_of(ir: &LoopIr, e: &Expr) -> Result<Ty, TypeError> {
             one_of(ir, a, ty, &[Type::F32, Type::U32])?
         }
     })
+}
+
+/// The size of a fragment that a statement uses as one of these sides.
+///
+/// # Errors
+/// A local that is no such fragment.
+pub fn fragment(ir: &LoopIr, v: Var, sides: &[Side]) -> Result<u32, TypeError> {
+    let error = |found: String| TypeError {
+        text: text::expr(ir, &Expr::Var(v)),
+        found,
+        expected: sides.iter().map(Side::to_string).collect::<Vec<_>>().join(" or "),
+    };
+    match ir.vars.get(v.0 as usize).map(|d| d.kind) {
+        Some(Kind::Fragment(side, n)) if sides.contains(&side) => Ok(n),
+        Some(Kind::Fragment(side, _)) => Err(error(side.to_string())),
+        _ => Err(error("no fragment".into())),
+    }
+}
+
+/// The array of workgroup memory at a fragment's place.
+///
+/// # Errors
+/// An array of another kind, or an index that is no u32.
+pub fn place<'a>(ir: &'a LoopIr, place: &Place, narrow: bool) -> Result<&'a Shared, TypeError> {
+    expect(ir, &place.index, U32)?;
+    let error = |found: &str| TypeError {
+        text: format!("array {}", place.array),
+        found: found.into(),
+        expected: if narrow { "a narrow array" } else { "workgroup memory of f32" }.into(),
+    };
+    match ir.shared.get(place.array) {
+        Some(array) if array.narrow == narrow && array.elem == Type::F32 => Ok(array),
+        Some(array) => Err(error(if array.narrow { "narrow" } else { "words" }).with(&array.name)),
+        None => Err(error("missing")),
+    }
+}
+
+impl TypeError {
+    fn with(self, text: &str) -> Self {
+        TypeError { text: text.into(), ..self }
+    }
+}
+
+impl std::fmt::Display for Side {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Side::Left => "a left factor",
+            Side::Right => "a right factor",
+            Side::Sum => "a sum",
+        })
+    }
 }
 
 /// Whether an expression is a bool, as far as its outermost operators tell; never fails.

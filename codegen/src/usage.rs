@@ -10,6 +10,14 @@ pub fn uses_subgroups(ir: &LoopIr) -> bool {
     Used::new(ir).subgroups()
 }
 
+/// Whether a shader multiplies fragments, which needs the cooperative matrices of a device.
+pub fn uses_fragments(ir: &LoopIr) -> bool {
+    fn block(body: &[Stmt]) -> bool {
+        body.iter().any(|s| s.of_fragments() || s.blocks().into_iter().any(block))
+    }
+    block(&ir.body)
+}
+
 /// Statements, operators, loads and function calls of a shader's text: what a driver's time to compile it grows with.
 pub fn operations(ir: &LoopIr) -> u32 {
     fn of_expr(e: &Expr) -> u32 {
@@ -31,6 +39,7 @@ pub fn operations(ir: &LoopIr) -> u32 {
 pub(crate) struct Used {
     builtins: HashSet<Builtin>,
     shuffles: bool,
+    fragments: bool,
     registers: HashSet<Var>,
 }
 
@@ -47,9 +56,15 @@ impl Used {
         self.builtins.contains(&b)
     }
 
+    /// Whether fragments are used.
+    pub(crate) fn fragments(&self) -> bool {
+        self.fragments
+    }
+
     /// Whether subgroups are used at all.
     pub(crate) fn subgroups(&self) -> bool {
         self.shuffles
+            || self.fragments
             || self.builtins.contains(&Builtin::SubgroupSize)
             || self.builtins.contains(&Builtin::SubgroupInvocation)
     }
@@ -68,6 +83,7 @@ impl Used {
             for e in stmt.expressions() {
                 self.expr(e);
             }
+            self.fragments |= stmt.of_fragments();
             if let Stmt::Declare(v, _) = stmt {
                 self.registers.insert(*v);
             }

@@ -33,6 +33,9 @@ pub fn validate(wgsl: &str, target: &Target) -> Result<(), String> {
     if target.subgroups.is_some() {
         capabilities |= Capabilities::SUBGROUP;
     }
+    if !target.fragments.is_empty() {
+        capabilities |= Capabilities::SHADER_FLOAT16 | Capabilities::COOPERATIVE_MATRIX;
+    }
     let mut validator = Validator::new(ValidationFlags::all(), capabilities);
     validator.validate(&module).map_err(|e| e.emit_to_string(wgsl))?;
     Ok(())

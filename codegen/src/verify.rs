@@ -5,15 +5,17 @@
 //!   an invocation, what a shuffle gives, and reads of memory that the shader writes may differ between invocations.
 //! - Loops have steps over zero and run at least once, under each subgroup size that the target may have.
 //! - The target's limits hold: invocations, workgroup memory, storage buffers, subgroups.
+//! - Fragments are multiplied where control flow is uniform too, of the sides that they are, at places that are the same for all
+//!   invocations of a subgroup and lie inside their array at every row; the target has their size and one size of subgroups.
 //! - Read-only buffers come first; stores go to read-write ones alone, whole words; no tensor is bound in both ways.
 //!
 //! Indices and races are not looked at: they depend on run-time values, and `interp` finds them.
 
-use crate::loops::{Access, Builtin, Expr, Kind, LoopIr, Stmt, Var};
+use crate::loops::{Access, Builtin, Expr, Kind, LoopIr, Place, Shared, Side, Stmt, Var};
 use crate::ranges::Ranges;
 use crate::target::Target;
 use crate::text;
-use crate::types::{BOOL, TypeError, U32, expect, type_of};
+use crate::types::{BOOL, F32, TypeError, U32, expect, fragment, place, type_of};
 use crate::usage::Used;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use tilewright_dsl::ir::{Binary, Type};
@@ -64,6 +66,30 @@ pub enum Violation {
     Subgroups {
         /// The target's name.
         target: String,
+    },
+    /// Fragments that the target does not multiply.
+    #[error("fragments of {side} × {side}, but the target `{target}` has {have}")]
+    Fragments {
+        /// The side.
+        side: u32,
+        /// What there is.
+        have: String,
+        /// The target's name.
+        target: String,
+    },
+    /// A fragment whose place may differ between the invocations of a subgroup.
+    #[error("the place differs inside a subgroup: `{statement}`")]
+    Apart {
+        /// The load or store.
+        statement: String,
+    },
+    /// A fragment that would reach over the end of its array, or rows that overlap.
+    #[error("{what}: `{statement}`")]
+    Reach {
+        /// What is wrong.
+        what: &'static str,
+        /// The load or store.
+        statement: String,
     },
     /// A loop whose step may be zero.
     #[error("the step may be 0 at subgroup size {size}: `{statement}`")]
@@ -128,6 +154,7 @@ pub fn verify(ir: &LoopIr, target: &Target) -> Vec<Violation> {
         }
     }
     found.append(&mut flow.found);
+    fragments(ir, target, &mut Ranges::new(ir), &ir.body, &mut found);
     let uses = Used::new(ir).subgroups();
     let sizes = target.subgroups.filter(|_| uses).map_or(1..=1, |s| s.min..=s.max);
     for size in (0..32).map(|bit| 1 << bit).filter(|s| sizes.contains(s)) {
@@ -144,8 +171,8 @@ fn declarations(ir: &LoopIr, target: &Target, found: &mut Vec<Violation>) {
     };
     limit("invocations in a workgroup", ir.workgroup.into(), target.max_invocations.into());
     // Each array starts at 16 bytes (WebGPU specification, "maxComputeWorkgroupStorageSize").
-    let bytes = |len: u32| (u64::from(len) * 4).next_multiple_of(16);
-    limit("bytes of workgroup memory", ir.shared.iter().map(|s| bytes(s.len)).sum(), target.max_workgroup_bytes.into());
+    let bytes = |s: &Shared| u64::from(s.bytes()).next_multiple_of(16);
+    limit("bytes of workgroup memory", ir.shared.iter().map(bytes).sum(), target.max_workgroup_bytes.into());
     limit("storage buffers", ir.buffers.len() as u64, target.max_storage_buffers.into());
     if Used::new(ir).subgroups() && target.subgroups.is_none() {
         found.push(Violation::Subgroups { target: target.name.clone() });
@@ -171,6 +198,9 @@ fn declarations(ir: &LoopIr, target: &Target, found: &mut Vec<Violation>) {
         if s.len == 0 || !word(s.elem) {
             wrong(&s.name, "workgroup memory of at least one f32 or u32 is needed");
         }
+        if s.narrow && (s.elem != Type::F32 || !s.len.is_multiple_of(4)) {
+            wrong(&s.name, "narrow workgroup memory holds f32 values, four at a time");
+        }
     }
     for p in &ir.params {
         if !word(p.ty) {
@@ -181,6 +211,9 @@ fn declarations(ir: &LoopIr, target: &Target, found: &mut Vec<Violation>) {
         if matches!(v.kind, Kind::Array(elem, len) if len == 0 || !word(elem)) {
             wrong(&v.name, "a private array of at least one f32 or u32 is needed");
         }
+        if matches!(v.kind, Kind::Fragment(_, side) if !matches!(side, 8 | 16)) {
+            wrong(&v.name, "a fragment has sides of 8 or 16");
+        }
     }
 }
 
@@ -190,6 +223,10 @@ enum Use {
     Constant,
     Register,
     Array,
+    /// A fragment of sums.
+    Sum,
+    /// A fragment that is loaded.
+    Factor,
 }
 
 struct Scopes<'a> {
@@ -226,7 +263,15 @@ impl Scopes<'_> {
                     self.block(or);
                 }
                 Stmt::Store(b, ..) => self.store(*b, stmt),
-                Stmt::StoreShared(..) | Stmt::Barrier | Stmt::Comment(_) => {}
+                Stmt::DeclareFragment(v) => here.extend(self.declare(*v, Use::Sum, stmt)),
+                Stmt::LoadFragment(v, _) => here.extend(self.declare(*v, Use::Factor, stmt)),
+                Stmt::MultiplyAdd(sum, a, b) => {
+                    self.need(*sum, Use::Sum, stmt);
+                    self.need(*a, Use::Factor, stmt);
+                    self.need(*b, Use::Factor, stmt);
+                }
+                Stmt::StoreFragment(v, _) => self.need(*v, Use::Sum, stmt),
+                Stmt::StoreShared(..) | Stmt::StoreNarrow(..) | Stmt::Barrier | Stmt::Comment(_) => {}
             }
         }
         for v in here {
@@ -253,6 +298,8 @@ impl Scopes<'_> {
         match self.kinds.get(&v) {
             Some(k) if *k == kind => {}
             Some(_) if kind == Use::Register => self.scope(v, "assigned, but no register", stmt),
+            Some(_) if kind == Use::Sum => self.scope(v, "added to, but no fragment of sums", stmt),
+            Some(_) if kind == Use::Factor => self.scope(v, "multiplied, but not loaded", stmt),
             Some(_) => self.scope(v, "indexed, but no array", stmt),
             None => self.scope(v, "not in scope", stmt),
         }
@@ -291,6 +338,28 @@ impl Scopes<'_> {
                 [start, end, step].into_iter().chain([&Expr::Var(*var)]).try_for_each(|e| expect(ir, e, U32))
             }
             Stmt::If(cond, ..) => expect(ir, cond, BOOL),
+            Stmt::StoreNarrow(s, i, values) => {
+                place(ir, &Place { array: *s, index: i.clone(), stride: 1 }, true)?;
+                values.iter().try_for_each(|e| expect(ir, e, F32))
+            }
+            Stmt::DeclareFragment(v) => fragment(ir, *v, &[Side::Sum]).map(|_| ()),
+            Stmt::LoadFragment(v, at) => {
+                fragment(ir, *v, &[Side::Left, Side::Right])?;
+                place(ir, at, true).map(|_| ())
+            }
+            Stmt::StoreFragment(v, at) => {
+                fragment(ir, *v, &[Side::Sum])?;
+                place(ir, at, false).map(|_| ())
+            }
+            Stmt::MultiplyAdd(sum, a, b) => {
+                let side = fragment(ir, *sum, &[Side::Sum])?;
+                let sizes = [fragment(ir, *a, &[Side::Left])?, fragment(ir, *b, &[Side::Right])?];
+                if sizes != [side, side] {
+                    let found = format!("{} and {} a side", sizes[0], sizes[1]);
+                    return Err(TypeError { text: text::line(ir, stmt), found, expected: format!("{side} a side") });
+                }
+                Ok(())
+            }
             Stmt::DeclareArray(v) => type_of(ir, &Expr::Element(*v, Box::new(Expr::U32(0)))).map(|_| ()),
             Stmt::Barrier | Stmt::Comment(_) => Ok(()),
         }
@@ -322,7 +391,7 @@ impl Flow<'_> {
         for stmt in body {
             let shuffles = stmt.expressions().into_iter().any(shuffles);
             if let Some(because) = self.because.clone()
-                && (shuffles || *stmt == Stmt::Barrier)
+                && (shuffles || *stmt == Stmt::Barrier || stmt.of_fragments())
             {
                 self.found.push(Violation::Divergent { statement: text::line(self.ir, stmt), because });
             }
@@ -368,6 +437,84 @@ impl Flow<'_> {
         };
         own || e.operands().into_iter().any(|x| self.differs(x))
     }
+}
+
+/// Fragments of sizes that the target has, at places that a subgroup shares and that lie inside their array.
+fn fragments<'a>(
+    ir: &'a LoopIr,
+    target: &Target,
+    ranges: &mut Ranges<'a>,
+    body: &[Stmt],
+    found: &mut Vec<Violation>,
+) {
+    let size = target.subgroups.filter(|s| s.min == s.max).map(|s| s.min);
+    for stmt in body {
+        match stmt {
+            Stmt::Let(v, e) => ranges.set(*v, ranges.of(e)),
+            Stmt::For { var, start, end, .. } => ranges.set(*var, ranges.counter(start, end)),
+            Stmt::DeclareFragment(v) => {
+                let side = fragment(ir, *v, &[Side::Sum]).unwrap_or(0);
+                if !target.fragments.contains(&side) || size.is_none() {
+                    let have = match (&target.fragments[..], size) {
+                        ([], _) => "none".into(),
+                        (_, None) => "subgroups of several sizes".into(),
+                        (sides, _) => format!("sides of {sides:?}"),
+                    };
+                    found.push(Violation::Fragments { side, have, target: target.name.clone() });
+                }
+            }
+            Stmt::LoadFragment(v, at) | Stmt::StoreFragment(v, at) => {
+                let statement = || text::line(ir, stmt);
+                if apart(ir, &ir.body, &at.index, size.unwrap_or(1)) {
+                    found.push(Violation::Apart { statement: statement() });
+                }
+                let Some(array) = ir.shared.get(at.array) else { continue };
+                let unit = if array.narrow { 4 } else { 1 };
+                let side = fragment(ir, *v, &[Side::Left, Side::Right, Side::Sum]).unwrap_or(0);
+                if at.stride * unit < side {
+                    found.push(Violation::Reach { what: "rows overlap", statement: statement() });
+                }
+                let last = u64::from(ranges.of(&at.index).hi) * u64::from(unit)
+                    + u64::from(side.saturating_sub(1)) * u64::from(at.stride * unit)
+                    + u64::from(side);
+                if last > u64::from(array.len) {
+                    found.push(Violation::Reach { what: "the array ends before", statement: statement() });
+                }
+            }
+            _ => {}
+        }
+        for block in stmt.blocks() {
+            fragments(ir, target, ranges, block, found);
+        }
+    }
+}
+
+/// Whether a value may differ between the invocations of a subgroup of that size. The index of an invocation is the same for
+/// all of them once it is divided by a multiple of the size.
+fn apart(ir: &LoopIr, body: &[Stmt], e: &Expr, size: u32) -> bool {
+    match e {
+        Expr::Binary(Binary::Div, a, n) => match (&**a, &**n) {
+            (Expr::Builtin(Builtin::LocalIndex), Expr::U32(n)) if n.is_multiple_of(size) => false,
+            _ => apart(ir, body, a, size) || apart(ir, body, n, size),
+        },
+        Expr::Builtin(b) => matches!(b, Builtin::LocalIndex | Builtin::SubgroupInvocation),
+        Expr::Var(v) => match value_of(body, *v) {
+            Some(Ok(value)) => apart(ir, body, value, size),
+            Some(Err(bounds)) => bounds.into_iter().any(|b| apart(ir, body, b, size)),
+            None => true,
+        },
+        Expr::Load { .. } | Expr::Shared(..) | Expr::Element(..) | Expr::ShuffleXor(..) => true,
+        _ => e.operands().into_iter().any(|x| apart(ir, body, x, size)),
+    }
+}
+
+/// The value of a `let`, or the bounds of a counter; none for what is assigned again.
+fn value_of(body: &[Stmt], v: Var) -> Option<Result<&Expr, [&Expr; 3]>> {
+    body.iter().find_map(|stmt| match stmt {
+        Stmt::Let(var, e) if *var == v => Some(Ok(e)),
+        Stmt::For { var, start, end, step, .. } if *var == v => Some(Err([start, end, step])),
+        _ => stmt.blocks().into_iter().find_map(|block| value_of(block, v)),
+    })
 }
 
 fn shuffles(e: &Expr) -> bool {

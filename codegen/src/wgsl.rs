@@ -5,7 +5,7 @@
 //! an expression means, and whether it is legal, was settled before; the printer gives a text for every IR, legal or not.
 //! WebGPU Shading Language, W3C Candidate Recommendation Draft 2025.
 
-use crate::loops::{Access, Buffer, Builtin, Expr, LoopIr, Ty, Var};
+use crate::loops::{Access, Buffer, Builtin, Expr, Kind, LoopIr, Place, Side, Stmt, Ty, Var};
 use crate::names::{LOCAL_INDEX, Names, PARAMS, PARAMS_TYPE, SUBGROUP_INVOCATION, SUBGROUP_SIZE, WORKGROUP, nth};
 use crate::precedence::{Piece, infix};
 use crate::printer::{self, Language, Printer, call, prefix_or_call};
@@ -39,7 +39,10 @@ impl Language for Wgsl {
         for text in &ir.head {
             p.comment(0, text);
         }
-        if p.language.0 == Dialect::Web && p.used.subgroups() {
+        if p.used.fragments() {
+            p.line(0, "enable f16;");
+            p.line(0, "enable wgpu_cooperative_matrix;");
+        } else if p.language.0 == Dialect::Web && p.used.subgroups() {
             p.line(0, "enable subgroups;");
         }
         p.blank();
@@ -117,6 +120,36 @@ impl Language for Wgsl {
         call("pack2x16float", vec![call("vec2<f32>", vec![low, high])])
     }
 
+    fn fragments(p: &Printer<'_, Self>, stmt: &Stmt) -> String {
+        let at = |place: &Place| {
+            let array = nth(&p.names.shared, place.array);
+            format!("&{array}[{}], {}u", p.index(&place.index), place.stride)
+        };
+        let ty = |v: Var| match p.ir.vars.get(v.0 as usize).map(|d| d.kind) {
+            Some(Kind::Fragment(side, n)) => (side, fragment(side, n)),
+            _ => (Side::Sum, fragment(Side::Sum, 0)),
+        };
+        match stmt {
+            Stmt::StoreNarrow(s, i, values) => {
+                let values = values.iter().map(|e| p.piece(e)).collect();
+                let narrowed = call("vec4<f16>", vec![call("vec4<f32>", values)]);
+                format!("{}[{}] = {};", nth(&p.names.shared, *s), p.index(i), narrowed.text)
+            }
+            Stmt::DeclareFragment(v) => format!("var {}: {};", p.var(*v), ty(*v).1),
+            Stmt::LoadFragment(v, place) => {
+                let (side, ty) = ty(*v);
+                // The plain function reads columns.
+                let load = if side == Side::Right { "coopLoad" } else { "coopLoadT" };
+                format!("let {} = {load}<{ty}>({});", p.var(*v), at(place))
+            }
+            Stmt::MultiplyAdd(sum, a, b) => {
+                format!("{0} = coopMultiplyAdd({1}, {2}, {0});", p.var(*sum), p.var(*a), p.var(*b))
+            }
+            Stmt::StoreFragment(v, place) => format!("coopStoreT({}, {});", p.var(*v), at(place)),
+            _ => String::new(),
+        }
+    }
+
     fn shuffle_xor(a: Piece, mask: Piece) -> Piece {
         call("subgroupShuffleXor", vec![a, mask])
     }
@@ -143,7 +176,8 @@ fn bindings(p: &mut Printer<'_, Wgsl>) {
         p.line(0, &format!("@group(0) @binding({}) var<uniform> {PARAMS}: {PARAMS_TYPE};", ir.buffers.len()));
     }
     for (i, s) in ir.shared.iter().enumerate() {
-        let text = format!("var<workgroup> {}: array<{}, {}>;", p.names.shared[i], s.elem, s.len);
+        let (elem, len) = if s.narrow { ("vec4<f16>".to_owned(), s.len / 4) } else { (s.elem.to_string(), s.len) };
+        let text = format!("var<workgroup> {}: array<{elem}, {len}>;", p.names.shared[i]);
         p.line(0, &text);
     }
     if !(ir.buffers.is_empty() && ir.shared.is_empty()) {
@@ -213,6 +247,16 @@ fn word(p: &Printer<'_, Wgsl>, buffer: usize, index: &Expr) -> Piece {
         Expr::U32(c) => format!("{name}[{element}].{}", component(c as u8)),
         dynamic => format!("{name}[{element}][{}]", p.text(&dynamic)),
     })
+}
+
+/// The type of a fragment.
+fn fragment(side: Side, n: u32) -> String {
+    let (elem, role) = match side {
+        Side::Left => ("f16", "A"),
+        Side::Right => ("f16", "B"),
+        Side::Sum => ("f32", "C"),
+    };
+    format!("coop_mat{n}x{n}<{elem}, {role}>")
 }
 
 fn ty(t: Ty) -> String {

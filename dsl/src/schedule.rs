@@ -39,6 +39,8 @@ pub enum LevelKind {
     Unroll,
     /// Neighbours in one load.
     Vector,
+    /// A fragment of a cooperative matrix: so many values along one of its sides, held by a subgroup together.
+    Matrix,
 }
 
 /// One level of an axis.
@@ -82,7 +84,7 @@ pub enum Place {
     Registers,
 }
 
-/// `stage TENSOR at LEVEL: PLACE`.
+/// `stage TENSOR at LEVEL: PLACE`, `.. f16`, `.. f16 ahead`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Stage {
     /// The tensor whose elements are brought near.
@@ -91,6 +93,10 @@ pub struct Stage {
     pub at: String,
     /// Where the tile lives.
     pub place: Place,
+    /// How its elements lie there: as they are, or narrowed to f16.
+    pub storage: Storage,
+    /// Whether the next step's elements are loaded while this step's are used.
+    pub ahead: bool,
 }
 
 /// `compute NAME at LEVEL` or `compute NAME at LEVEL: workgroup`.
@@ -166,6 +172,10 @@ impl Schedule {
     /// How the lanes of a reduction meet.
     pub fn fold(&self, axis: &str) -> Fold {
         self.folds.iter().find(|f| f.0 == axis).map(|f| f.1).unwrap_or_default()
+    }
+    /// Whether it rounds elements to f16 on their way.
+    pub fn narrows(&self) -> bool {
+        self.stages.iter().any(|s| s.storage != Storage::F32)
     }
     /// How a tensor is stored.
     pub fn storage(&self, tensor: &str) -> Storage {

@@ -75,6 +75,8 @@ pub struct EngineOptions {
     pub plain_argmax: bool,
     /// Ids from here on are never picked by the device.
     pub vocab_limit: Option<u32>,
+    /// Hears what a user should know of a run, each thing once.
+    pub notice: fn(&str),
 }
 
 impl Default for EngineOptions {
@@ -90,6 +92,7 @@ impl Default for EngineOptions {
             profile: false,
             plain_argmax: false,
             vocab_limit: None,
+            notice: |_| (),
         }
     }
 }
@@ -171,6 +174,9 @@ pub struct Engine {
     machine: Machine,
     info: EngineInfo,
     position: u32,
+    /// Whether prefill runs without schedules that narrow to f16, since activations were too large for it.
+    plain: bool,
+    notice: fn(&str),
 }
 
 impl Engine {
@@ -242,7 +248,7 @@ impl Engine {
         let adapter = device.map_or("interpreter".to_string(), |d| d.adapter().to_string());
         let shaders = if options.backend == Backend::Interp { "loops" } else { options.shaders.name() };
         let info = info(plan.report(notes)?, adapter, shaders);
-        Ok(Engine { plan, machine, info, position: 0 })
+        Ok(Engine { plan, machine, info, position: 0, plain: false, notice: options.notice })
     }
 
     /// Plans a model for a device that need not be there.
@@ -261,6 +267,12 @@ impl Engine {
     /// No ids or no room, ids beyond the embedding, the device's errors, logits that are not finite.
     pub fn prefill(&mut self, ids: &[u32]) -> Result<Step, ModelError> {
         self.check(ids)?;
+        let start = self.position;
+        let step = self.append(ids);
+        if self.widen(start, ids, &step) { self.append(ids) } else { step }
+    }
+
+    fn append(&mut self, ids: &[u32]) -> Result<Step, ModelError> {
         let read = self.plan.reads();
         let mut bytes = Vec::new();
         let count = ids.len().div_ceil(self.plan.chunk as usize);
@@ -291,6 +303,12 @@ impl Engine {
     /// As [`Engine::prefill`].
     pub fn prefill_all(&mut self, ids: &[u32]) -> Result<Vec<Vec<f32>>, ModelError> {
         self.check(ids)?;
+        let start = self.position;
+        let all = self.append_all(ids);
+        if self.widen(start, ids, &all) { self.append_all(ids) } else { all }
+    }
+
+    fn append_all(&mut self, ids: &[u32]) -> Result<Vec<Vec<f32>>, ModelError> {
         let read = self.plan.logits_read();
         let mut all = Vec::with_capacity(ids.len());
         for chunk in ids.chunks(self.plan.chunk as usize) {
@@ -351,7 +369,10 @@ impl Engine {
             let reads = if rows.is_empty() { &[][..] } else { &[read] };
             bytes = self.machine.step(Stage::Decode, &params, reads)?;
         } else {
-            self.machine.step(Stage::Prefill, &params, &[])?;
+            match self.plan.plain.as_ref().filter(|_| self.plain) {
+                Some(plain) => self.machine.once(plain.clone(), &params)?,
+                None => drop(self.machine.step(Stage::Prefill, &params, &[])?),
+            }
             for row in rows {
                 self.machine.write(self.plan.row, &[row])?;
                 bytes.extend(self.machine.step(Stage::Last, &params, &[read])?);
@@ -359,6 +380,18 @@ impl Engine {
         }
         self.position += count;
         Ok(bytes)
+    }
+
+    /// Whether a prefill is to run again from `start` without schedules that narrow: logits that are not finite may come from
+    /// activations beyond f16.
+    fn widen<T>(&mut self, start: u32, ids: &[u32], done: &Result<T, ModelError>) -> bool {
+        let infinite = matches!(done, Err(ModelError::NotFinite { .. } | ModelError::NotFiniteToken { .. }));
+        let again = infinite && ids.len() > 1 && !self.plain && self.plan.plain.is_some();
+        if again {
+            (self.plain, self.position) = (true, start);
+            (self.notice)("activations are too large for f16: prefill goes on in f32, which is slower");
+        }
+        again
     }
 
     fn check(&self, ids: &[u32]) -> Result<(), ModelError> {
@@ -413,7 +446,7 @@ fn fill(
 
 /// What the interpreter's programs are compiled for.
 fn interpreted(options: &EngineOptions) -> Result<Target, ModelError> {
-    let target = Target { name: "interpreter".into(), ..Target::webgpu_subgroups() };
+    let target = Target { name: "interpreter".into(), ..Target::matrix() };
     Ok(match &options.target {
         Some(spec) => spec.lower(target)?,
         None => target,

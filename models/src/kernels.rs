@@ -55,6 +55,8 @@ pub fn all() -> Vec<Entry> {
                 linear::subgroup(),
                 linear::tiled(),
                 linear::tiled_short(),
+                linear::matrix(),
+                linear::matrix_small(),
             ],
         ),
         entry(bias::bias(), vec![bias::naive()]),

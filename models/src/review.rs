@@ -107,6 +107,9 @@ pub fn files(program: &Program) -> Vec<File> {
     let mut files = Vec::new();
     for language in Language::ALL {
         for (i, shader) in program.shaders.iter().enumerate() {
+            if language == Language::Hlsl && hlsl::inexpressible(&shader.loops).is_some() {
+                continue;
+            }
             let part = if program.shaders.len() == 1 { String::new() } else { format!(".{i}") };
             let name = format!("{}{part}.{}", program.schedule, language.extension());
             files.push(File { name, language, text: language.print(shader) });
@@ -156,27 +159,29 @@ pub fn target() -> Target {
     Target::webgpu_subgroups()
 }
 
-/// What a program is reviewed for: [`target`], or a wide device for a schedule that only that can run.
+/// What a program is reviewed for: [`target`], or a wide device, or one with cooperative matrices, for a schedule that only that can
+/// run.
 pub fn target_of(kernel: &Kernel, schedule: &Schedule, shape: &Shape) -> Target {
     choice(kernel, schedule, shape).0
 }
 
 /// The target of [`target_of`], and where it is the wide one, why: a line to be read.
 pub fn choice(kernel: &Kernel, schedule: &Schedule, shape: &Shape) -> (Target, Option<String>) {
-    let (least, wide) = (target(), Target::wide());
+    let least = target();
     let run = |target: &Target| compile(kernel, schedule, shape, target);
-    match run(&least) {
-        Err(error) if run(&wide).is_ok() => {
+    let Err(error) = run(&least) else { return (least, None) };
+    match [Target::wide(), Target::matrix()].into_iter().find(|other| run(other).is_ok()) {
+        Some(other) => {
             let why = format!(
                 "`{}` of {} is compiled for {}: the least WebGPU device cannot run it: {}",
                 schedule.name,
                 kernel.name,
-                size(&wide),
+                size(&other),
                 reason(&error)
             );
-            (wide, Some(why))
+            (other, Some(why))
         }
-        _ => (least, None),
+        None => (least, None),
     }
 }
 

@@ -39,6 +39,8 @@ pub struct Tier {
     pub stacked: bool,
     /// Whether the token that the device picks is the next step's input, so that steps are handed over before it is read.
     pub ahead: bool,
+    /// Positions that prefill takes at once.
+    pub chunk: u32,
     /// Whether a step of one position runs kernels that the compiler made of several.
     pub fused: bool,
     /// A schedule a kernel, or several: the first that covers the model's heads and that the device can run is taken.
@@ -52,18 +54,28 @@ pub struct Phases {
     pub prefill: Schedule,
     /// One position.
     pub decode: Schedule,
+    /// The extent and its least value for which they are meant; without, they are for every shape.
+    pub least: Option<(&'static str, u32)>,
 }
 
 impl Phases {
     fn both(schedule: Schedule) -> Self {
-        Phases { prefill: schedule.clone(), decode: schedule }
+        Phases { prefill: schedule.clone(), decode: schedule, least: None }
     }
 }
 
 impl Tier {
-    /// The schedules of a kernel for heads of `head_dim` columns, the best first: the first that a device can run is taken.
-    pub fn schedules(&self, kernel: &str, prefill: bool, head_dim: u32) -> impl Iterator<Item = &Schedule> {
-        let own = self.schedules.iter().filter(move |p| p.decode.kernel == kernel);
+    /// The schedules of a kernel at these fixed extents for heads of `head_dim` columns, the best first: the first that a device can
+    /// run is taken.
+    pub fn schedules(
+        &self,
+        kernel: &str,
+        prefill: bool,
+        extents: impl Fn(&str) -> Option<u32>,
+        head_dim: u32,
+    ) -> impl Iterator<Item = &Schedule> {
+        let meant = move |p: &Phases| p.least.is_none_or(|(name, n)| extents(name).is_some_and(|found| found >= n));
+        let own = self.schedules.iter().filter(move |p| p.decode.kernel == kernel && meant(p));
         own.map(move |p| if prefill { &p.prefill } else { &p.decode }).filter(move |s| covers(s, head_dim))
     }
 
@@ -134,6 +146,7 @@ static TIERS: LazyLock<Vec<Tier>> = LazyLock::new(|| {
         stacked: false,
         ahead: false,
         fused: false,
+        chunk: 128,
         schedules: [
             embedding::naive(),
             rmsnorm::naive(),
@@ -174,7 +187,7 @@ static TIERS: LazyLock<Vec<Tier>> = LazyLock::new(|| {
         change: "decode: one workgroup a weight row; prefill: 64 × 64 tiles through workgroup memory",
         hypothesis: "neighbouring invocations read neighbouring words, and a tile is read once for 64 rows",
         risk: "sums are added in another order; 64 partial sums a row meet at barriers",
-        ..half.clone().with(vec![Phases { prefill: linear::tiled(), decode: linear::row() }])
+        ..half.clone().with(vec![Phases { prefill: linear::tiled(), decode: linear::row(), least: None }])
     };
     let single_pass = Tier {
         number: 4,
@@ -251,8 +264,8 @@ static TIERS: LazyLock<Vec<Tier>> = LazyLock::new(|| {
         hypothesis: "one workgroup a head or a row leaves most of the device idle: more invocations hide its latency",
         risk: "partial results take workgroup memory, and more of them meet in the fold",
         ..ahead.clone().with(vec![
-            Phases { prefill: attention::grouped(), decode: attention::octets() },
-            Phases { prefill: attention::grouped_wide(), decode: attention::octets_wide() },
+            Phases { prefill: attention::grouped(), decode: attention::octets(), least: None },
+            Phases { prefill: attention::grouped_wide(), decode: attention::octets_wide(), least: None },
             Phases::both(attention::grouped()),
             Phases::both(attention::grouped_wide()),
             Phases::both(attention::naive()),
@@ -264,6 +277,19 @@ static TIERS: LazyLock<Vec<Tier>> = LazyLock::new(|| {
             Phases::both(linear_residual::rows()),
         ])
     };
-    let all = [naive, batched, half, cooperative, single_pass, norms, argmax, token, fused, ahead, wide];
+    let matrix = Tier {
+        number: 11,
+        name: "matrix",
+        change: "prefill: 512 positions at once, projections by cooperative matrices where the device has them",
+        hypothesis: "fragments of f16 multiply an order of magnitude faster than f32 arithmetic, and larger chunks keep all of the device busy",
+        risk: "activations are rounded to f16 on their way to a fragment, and overflow above 65,504: prefill then runs again without",
+        chunk: 512,
+        ..wide.clone().with(vec![
+            Phases { prefill: linear::matrix(), decode: linear::row(), least: Some(("R", 2048)) },
+            Phases { prefill: linear::matrix_small(), decode: linear::row(), least: None },
+            Phases { prefill: linear::tiled(), decode: linear::row(), least: None },
+        ])
+    };
+    let all = [naive, batched, half, cooperative, single_pass, norms, argmax, token, fused, ahead, wide, matrix];
     all.into_iter().enumerate().map(|(number, tier)| Tier { number, ..tier }).collect()
 });

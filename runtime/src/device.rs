@@ -9,7 +9,7 @@ use crate::dxc::Dxc;
 use crate::error::RuntimeError;
 use crate::pipeline::Pipelines;
 use crate::ready::ready;
-use crate::target::{TargetSpec, apply_to_limits, from_adapter};
+use crate::target::{FRAGMENTS, TargetSpec, apply_to_limits, from_adapter};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tilewright_codegen::target::Target;
@@ -82,13 +82,25 @@ impl Device {
         let (adapter, handle) = found.swap_remove(choice.choose(&summaries)?);
 
         let mut limits = handle.limits();
-        let mut target = from_adapter(&handle.get_info(), handle.features(), &limits);
+        let cooperative = handle.cooperative_matrix_properties();
+        let mut target = from_adapter(&handle.get_info(), handle.features(), &limits, &cooperative);
+        if let ShaderLanguage::Hlsl(_) = shaders {
+            // HLSL has no words for them.
+            target.fragments.clear();
+        }
         if let Some(spec) = lowered {
             target = spec.lower(target)?;
             apply_to_limits(&target, &mut limits);
         }
         let mut features = handle.features() & (wgpu::Features::SUBGROUP | wgpu::Features::TIMESTAMP_QUERY);
         features.set(wgpu::Features::SUBGROUP, target.subgroups.is_some());
+        features.set(FRAGMENTS, !target.fragments.is_empty());
+        let experimental_features = match target.fragments.is_empty() {
+            true => wgpu::ExperimentalFeatures::disabled(),
+            // SAFETY: an experimental feature may have defects in wgpu; what is generated for this one is validated by naga, and
+            // a device whose products are wrong is found by `without_wrong_products` before any other shader relies on them.
+            false => unsafe { wgpu::ExperimentalFeatures::enabled() },
+        };
         if let ShaderLanguage::Hlsl(_) = shaders {
             let takes_hlsl = ["vulkan", "dx12"].contains(&adapter.backend.as_str());
             if !takes_hlsl || !handle.features().contains(wgpu::Features::PASSTHROUGH_SHADERS) {
@@ -100,6 +112,7 @@ impl Device {
         let request = wgpu::DeviceDescriptor {
             label: Some("tilewright"),
             required_features: features,
+            experimental_features,
             required_limits: limits,
             // Weights are few and large: the other hint reserves blocks of hundreds of MiB.
             memory_hints: wgpu::MemoryHints::MemoryUsage,
@@ -121,7 +134,7 @@ impl Device {
         let pipelines = Pipelines::default();
         let inner = Arc::new(Inner { device, queue, adapter, shaders, timestamps, health, pipelines });
         let opened = Device { inner, target: Arc::new(target), notes: Arc::new([]) };
-        opened.without_odd_subgroups()
+        opened.without_odd_subgroups()?.without_wrong_products()
     }
 
     /// The adapter it was opened on.
@@ -253,9 +266,26 @@ impl Device {
     fn without_odd_subgroups(self) -> Result<Self, RuntimeError> {
         let Some(sizes) = self.target.subgroups else { return Ok(self) };
         let Some(odd) = crate::probe::subgroups(&self, sizes)? else { return Ok(self) };
-        let target = Target { subgroups: None, ..Target::clone(&self.target) };
+        let target = Target { subgroups: None, fragments: Vec::new(), ..Target::clone(&self.target) };
         let note = format!("subgroup operations are not used: {odd}");
         Ok(Device { target: Arc::new(target), notes: Arc::new([note]), ..self })
+    }
+
+    fn without_wrong_products(self) -> Result<Self, RuntimeError> {
+        let Some(sizes) = self.target.subgroups.filter(|s| s.min == s.max) else { return Ok(self) };
+        let (mut right, mut notes) = (Vec::new(), self.notes.to_vec());
+        for side in self.target.fragments.iter().copied() {
+            let wrong = match crate::products::wrong(&self, side, sizes.min) {
+                Err(RuntimeError::Shader { reason, .. }) => Some(reason),
+                tried => tried?,
+            };
+            match wrong {
+                None => right.push(side),
+                Some(wrong) => notes.push(format!("cooperative matrices of {side} × {side} are not used: {wrong}")),
+            }
+        }
+        let target = Target { fragments: right, ..Target::clone(&self.target) };
+        Ok(Device { target: Arc::new(target), notes: notes.into(), ..self })
     }
 }
 

@@ -19,6 +19,7 @@ mod once;
 mod pipeline;
 pub mod plan;
 mod probe;
+mod products;
 mod profile;
 mod ready;
 mod target;

@@ -120,7 +120,7 @@ pub(crate) fn copy_program(workgroups: u32, invocations: u32) -> Program {
 }
 
 /// A program of one shader that writes u32 words to one tensor.
-fn one_output(kernel: &str, words: u32, workgroups: u32, loops: LoopIr) -> Program {
+pub(crate) fn one_output(kernel: &str, words: u32, workgroups: u32, loops: LoopIr) -> Program {
     by_hand(kernel, vec![layout("facts", true, words)], workgroups, loops)
 }
 

@@ -11,7 +11,7 @@ use std::path::Path;
 use tilewright_codegen::target::{Subgroups, Target};
 
 /// The keys of an override.
-pub(crate) const KEYS: [&str; 7] = [
+pub(crate) const KEYS: [&str; 8] = [
     "max_invocations",
     "max_workgroup_bytes",
     "max_binding_bytes",
@@ -19,6 +19,7 @@ pub(crate) const KEYS: [&str; 7] = [
     "max_storage_buffers",
     "max_workgroups",
     "subgroups",
+    "matrix",
 ];
 
 /// The smallest buffer that a device may be limited to: the probe of its subgroups and the measurement of its copy rate fit in it.
@@ -41,6 +42,8 @@ pub struct TargetSpec {
     pub max_workgroups: Option<u32>,
     /// `"off"`, a size (`"32"`) or a range (`"4..128"`) that covers the adapter's sizes.
     pub subgroups: Option<String>,
+    /// `"off"`, or a side of the fragments that the adapter multiplies (`"16"`).
+    pub matrix: Option<String>,
 }
 
 impl TargetSpec {
@@ -78,6 +81,15 @@ impl TargetSpec {
         if let Some(asked) = self.sizes().map_err(fault)? {
             target.subgroups = cover(asked, target.subgroups)?;
         }
+        if let Some(asked) = self.side().map_err(fault)? {
+            let allowed = target.fragments.iter().map(u32::to_string).collect::<Vec<_>>().join(" or ");
+            target.fragments.retain(|side| Some(*side) == asked);
+            if asked.is_some() && target.fragments.is_empty() {
+                let allowed = if allowed.is_empty() { "off".into() } else { allowed };
+                let asked = asked.unwrap_or_default().to_string();
+                return Err(RuntimeError::TargetTooLarge { key: "matrix", asked, allowed });
+            }
+        }
         Ok(target)
     }
 
@@ -92,6 +104,7 @@ impl TargetSpec {
                 "max_storage_buffers" => spec.max_storage_buffers = Some(whole(key, value)?),
                 "max_workgroups" => spec.max_workgroups = Some(whole(key, value)?),
                 "subgroups" => spec.subgroups = Some(value.as_str().map_or_else(|| value.to_string(), String::from)),
+                "matrix" => spec.matrix = Some(value.as_str().map_or_else(|| value.to_string(), String::from)),
                 _ => return Err(format!("`{key}` is no limit")),
             }
         }
@@ -113,7 +126,19 @@ impl TargetSpec {
                 return Err(format!("`{key}` is {asked}; expected a whole number from {least}"));
             }
         }
+        self.side()?;
         self.sizes().map(|_| ())
+    }
+
+    /// `matrix`, where it is given: `None` inside for `off`.
+    fn side(&self) -> Result<Option<Option<u32>>, String> {
+        match self.matrix.as_deref() {
+            None => Ok(None),
+            Some("off") => Ok(Some(None)),
+            Some("8") => Ok(Some(Some(8))),
+            Some("16") => Ok(Some(Some(16))),
+            Some(text) => Err(format!("`matrix` is `{text}`; expected `off`, 8 or 16")),
+        }
     }
 
     /// `subgroups`, where it is given: `None` inside for `off`.
@@ -183,11 +208,17 @@ impl From<&Target> for TargetSpec {
             max_storage_buffers: Some(target.max_storage_buffers),
             max_workgroups: Some(target.max_workgroups),
             subgroups: Some(target.subgroups.map_or("off".into(), |s| format!("{}..{}", s.min, s.max))),
+            matrix: Some(target.fragments.first().map_or("off".into(), u32::to_string)),
         }
     }
 }
 
-pub(crate) fn from_adapter(info: &wgpu::AdapterInfo, features: wgpu::Features, limits: &wgpu::Limits) -> Target {
+pub(crate) fn from_adapter(
+    info: &wgpu::AdapterInfo,
+    features: wgpu::Features,
+    limits: &wgpu::Limits,
+    cooperative: &[wgpu::CooperativeMatrixProperties],
+) -> Target {
     let (min, max) = (info.subgroup_min_size, info.subgroup_max_size);
     let sizes_known = min.is_power_of_two() && max.is_power_of_two() && min <= max;
     Target {
@@ -199,8 +230,28 @@ pub(crate) fn from_adapter(info: &wgpu::AdapterInfo, features: wgpu::Features, l
         max_storage_buffers: limits.max_storage_buffers_per_shader_stage,
         max_workgroups: limits.max_compute_workgroups_per_dimension,
         max_iterations: loops_end_early(info).then_some(LLVMPIPE_ITERATIONS),
+        fragments: sides(features, cooperative),
         subgroups: (features.contains(wgpu::Features::SUBGROUP) && sizes_known).then_some(Subgroups { min, max }),
     }
+}
+
+/// What generated fragments need beside the shapes themselves.
+pub(crate) const FRAGMENTS: wgpu::Features =
+    wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX.union(wgpu::Features::SHADER_F16);
+
+/// The square fragments of f16 factors and f32 sums that an adapter multiplies.
+fn sides(features: wgpu::Features, cooperative: &[wgpu::CooperativeMatrixProperties]) -> Vec<u32> {
+    use wgpu::CooperativeScalarType::{F16, F32};
+    let square = |p: &&wgpu::CooperativeMatrixProperties| {
+        p.m_size == p.n_size && p.n_size == p.k_size && (p.ab_type, p.cr_type) == (F16, F32)
+    };
+    let mut sides: Vec<u32> = match features.contains(FRAGMENTS) {
+        true => cooperative.iter().filter(square).map(|p| p.m_size).filter(|n| matches!(n, 8 | 16)).collect(),
+        false => Vec::new(),
+    };
+    sides.sort_unstable();
+    sides.dedup();
+    sides
 }
 
 /// Mesa's llvmpipe ends all loops of an invocation after this many rounds together, without a word
@@ -263,6 +314,7 @@ mod tests {
             max_workgroups: 65_535,
             max_iterations: None,
             subgroups: Some(Subgroups { min: 32, max: 32 }),
+            fragments: vec![16],
         }
     }
 
@@ -289,6 +341,12 @@ mod tests {
             RuntimeError::TargetTooLarge { key: "max_invocations", asked: "2048".into(), allowed: "1024".into() }
         );
         assert!(matches!(lower("subgroups=16"), RuntimeError::TargetTooLarge { key: "subgroups", .. }));
+        assert_eq!(
+            lower("matrix=8"),
+            RuntimeError::TargetTooLarge { key: "matrix", asked: "8".into(), allowed: "16".into() }
+        );
+        assert_eq!(TargetSpec::read("matrix=16").unwrap().lower(big()).unwrap(), big());
+        assert!(TargetSpec::read("matrix=off").unwrap().lower(big()).unwrap().fragments.is_empty());
         let without = Target { subgroups: None, ..big() };
         let error = TargetSpec::read("subgroups=32").unwrap().lower(without).unwrap_err();
         assert!(matches!(error, RuntimeError::TargetTooLarge { key: "subgroups", .. }));
@@ -306,6 +364,7 @@ mod tests {
             ("/no/such/target.json", "neither `webgpu` nor `key=value,...`, and there is no file"),
             ("subgroups=maybe", "`subgroups` is `maybe`; expected `off`, a size such as 32"),
             ("subgroups=12", "in powers of two"),
+            ("matrix=32", "`matrix` is `32`; expected `off`, 8 or 16"),
             ("subgroups=8..4", "in powers of two"),
         ] {
             let error = TargetSpec::read(text).unwrap_err().to_string();

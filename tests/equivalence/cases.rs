@@ -169,7 +169,7 @@ fn values(kernel: &Kernel, schedule: &Schedule, extent: &str) -> Vec<u32> {
         let sized: u32 = levels.iter().filter_map(|l| l.size).product();
         let unit: u32 = levels
             .iter()
-            .filter(|l| matches!(l.kind, LevelKind::Lanes | LevelKind::Unroll | LevelKind::Vector))
+            .filter(|l| matches!(l.kind, LevelKind::Lanes | LevelKind::Unroll | LevelKind::Vector | LevelKind::Matrix))
             .filter_map(|l| l.size)
             .product();
         for tile in [sized, unit] {

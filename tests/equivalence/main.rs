@@ -24,9 +24,9 @@ use texts::Texts;
 use tilewright_codegen::program::Program;
 use tilewright_codegen::shape::Shape;
 use tilewright_codegen::target::{Subgroups, Target};
-use tilewright_codegen::{CompileError, compile};
+use tilewright_codegen::{CompileError, compile, hlsl};
 use tilewright_dsl::ir::Kernel;
-use tilewright_dsl::schedule::{Fold, Schedule, Storage};
+use tilewright_dsl::schedule::{Fold, LevelKind, Schedule, Storage};
 use tilewright_models::kernels;
 use tilewright_runtime::{AdapterChoice, AdapterKind, Device, GraphFault, RuntimeError, ShaderLanguage};
 
@@ -114,6 +114,9 @@ impl Gates {
         for (gate, here) in [(Gate::Tint, tint), (Gate::Dxil, dxc), (Gate::SpirV, dxc)] {
             row.passed[gate as usize] += u32::from(here);
         }
+        if let Some(why) = program.shaders.iter().find_map(|s| hlsl::inexpressible(&s.loops)) {
+            *row.refused.entry(format!("no HLSL, no browser's WGSL: {why}")).or_default() += 1;
+        }
         for size in sizes {
             let got = gates::interpret(run.kernel, program, run.case, run.inputs, *size);
             let got = got.unwrap_or_else(|e| panic!("{}: {e}", run.at("interp")));
@@ -180,13 +183,21 @@ impl Run<'_> {
 fn check(kernel: &Kernel, schedule: &Schedule, gates: &mut Gates) -> Row {
     let mut row = Row::default();
     let subgroups = schedule.folds.iter().any(|f| f.1 == Fold::Subgroup);
-    let sizes: &[u32] = if subgroups { &[1, 4, 8, 16, 32, 64, 128] } else { &[8] };
+    let matrix = schedule.axes.iter().flat_map(|a| &a.levels).any(|l| l.kind == LevelKind::Matrix);
+    let any = match matrix {
+        true => Target::matrix(),
+        false => Target { subgroups: Some(Subgroups { min: 1, max: 128 }), ..Target::wide() },
+    };
+    let sizes: &[u32] = match (matrix, subgroups) {
+        (true, _) => &[32],
+        (false, true) => &[1, 4, 8, 16, 32, 64, 128],
+        (false, false) => &[8],
+    };
     for schedule in &stored(kernel, schedule) {
         for (seed, case) in cases::cases(kernel, schedule).iter().enumerate() {
             let inputs = &gates::inputs(kernel, case, seed as u32);
             let run = Run { kernel, schedule, case, inputs, want: gates::reference(kernel, case, inputs) };
             row.cases += 1;
-            let any = Target { subgroups: Some(Subgroups { min: 1, max: 128 }), ..Target::wide() };
             match compile(kernel, schedule, &shape(kernel, case), &any) {
                 Err(error) => {
                     *row.refused.entry(reason(&error)).or_default() += 1;

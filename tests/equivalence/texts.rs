@@ -4,6 +4,7 @@ use crate::accept;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use tilewright_codegen::hlsl;
 use tilewright_codegen::program::{Program, Shader};
 use tilewright_codegen::wgsl::{Dialect, print};
 use tilewright_runtime::Dxc;
@@ -34,10 +35,15 @@ impl Texts {
                 self.shader(shader);
             }
         }
-        [self.tint, self.dxc.is_some()]
+        let told = program.shaders.iter().all(|s| hlsl::inexpressible(&s.loops).is_none());
+        [self.tint && told, self.dxc.is_some() && told]
     }
 
     fn shader(&self, shader: &Shader) {
+        if hlsl::inexpressible(&shader.loops).is_some() {
+            // Neither DXC nor tint has words for it.
+            return;
+        }
         if self.tint {
             let text = print(&shader.loops, Dialect::Web);
             std::fs::write(&self.file, &text).expect("the build folder can be written");

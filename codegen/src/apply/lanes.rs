@@ -3,7 +3,8 @@
 //! A nest is a set of axes that live together: those around a store, or those around and inside a reduction. Lanes count in
 //! the schedule's order, the last axis fastest; nests that are part of a larger one lie as in the larger one.
 
-use super::{Branch, Nest, TileOf};
+use super::matrix::width;
+use super::{Branch, Nest, TileOf, has_matrix};
 use crate::deps::operands;
 use crate::error::ScheduleError;
 use tilewright_dsl::ir::{AxisId, AxisKind, Expr, ExprId, Role, Stmt};
@@ -19,8 +20,8 @@ pub fn place(nest: &mut Nest, errors: &mut Vec<ScheduleError>) {
     walk(nest, &nest.kernel.body, &mut Vec::new(), &mut nests, &mut stores);
     let all_axes = nests.clone();
     for chain in &mut nests {
-        // An axis without lanes does not move the others.
-        chain.retain(|a| nest.plan(*a).lanes > 1);
+        // An axis without lanes does not move the others, but for one with fragments, of which a subgroup holds each.
+        chain.retain(|a| nest.plan(*a).lanes > 1 || has_matrix(nest.plan(*a)));
         chain.sort_by_key(|a| listed(nest, *a));
     }
     let all = nests.clone();
@@ -182,7 +183,10 @@ fn strides(nest: &mut Nest, nests: &[Vec<AxisId>], errors: &mut Vec<ScheduleErro
     });
     let names =
         |n: &[AxisId], nest: &Nest| -> Vec<String> { n.iter().map(|a| nest.kernel.axis(*a).name.clone()).collect() };
-    let product = |n: &[AxisId], nest: &Nest| n.iter().fold(1u32, |p, a| p.saturating_mul(nest.plan(*a).lanes));
+    let product = |n: &[AxisId], nest: &Nest| {
+        n.iter().fold(width(nest, n), |p, a| p.saturating_mul(nest.plan(*a).lanes))
+    };
+    nest.width = nests.iter().map(|n| width(nest, n)).max().unwrap_or(1);
     let mut largest = (1u32, Vec::new());
     let mut found: Vec<Option<u32>> = vec![None; nest.axes.len()];
     for n in nests {
@@ -190,7 +194,7 @@ fn strides(nest: &mut Nest, nests: &[Vec<AxisId>], errors: &mut Vec<ScheduleErro
         if total > largest.0 {
             largest = (total, names(n, nest));
         }
-        let mut stride = 1;
+        let mut stride = width(nest, n);
         for axis in n.iter().rev().filter(|a| nest.plan(**a).lanes > 1) {
             match found[axis.0 as usize] {
                 Some(other) if other != stride => errors.push(ScheduleError::LaneMismatch {

@@ -5,7 +5,7 @@ use crate::deps;
 use crate::error::ScheduleError;
 use crate::shape::Shape;
 use tilewright_dsl::ir::{AxisId, AxisKind, Expr, Kernel};
-use tilewright_dsl::schedule::{Level, LevelKind, Place, Schedule, Tail};
+use tilewright_dsl::schedule::{Level, LevelKind, Place, Schedule, Storage, Tail};
 
 /// One plan an axis; where an axis has an error, a plan that lets the others be checked.
 pub fn resolve(kernel: &Kernel, schedule: &Schedule, shape: &Shape, errors: &mut Vec<ScheduleError>) -> Vec<AxisPlan> {
@@ -141,6 +141,12 @@ fn order(kernel: &Kernel, id: AxisId, name: &str, levels: &[Level], errors: &mut
                     "write `vector(4)`, which is 128 bits of f32",
                 );
             }
+            LevelKind::Matrix if !matches!(level.size, Some(8 | 16)) => {
+                wrong(level.kind, "a fragment has sides of 8 or 16", "write `matrix(16)` or `matrix(8)`");
+            }
+            LevelKind::Matrix if kind == AxisKind::Array => {
+                wrong(level.kind, "an array field is no matrix", "make it `serial` or `lanes(n)`");
+            }
             LevelKind::Lanes | LevelKind::Unroll if level.size.is_none() => {
                 wrong(level.kind, "it needs a size", "give it one; `grid` or `serial` can take what is left");
             }
@@ -155,6 +161,7 @@ fn order(kernel: &Kernel, id: AxisId, name: &str, levels: &[Level], errors: &mut
         (LevelKind::Grid, "it has more than one `grid` level"),
         (LevelKind::Lanes, "it has more than one `lanes` level"),
         (LevelKind::Vector, "it has more than one `vector` level"),
+        (LevelKind::Matrix, "it has more than one `matrix` level"),
     ] {
         if levels.iter().filter(|l| l.kind == single).count() > 1 {
             bad(Some(single), why);
@@ -166,6 +173,10 @@ fn order(kernel: &Kernel, id: AxisId, name: &str, levels: &[Level], errors: &mut
     if levels.last().is_some_and(|l| l.kind != LevelKind::Vector) && levels.iter().any(|l| l.kind == LevelKind::Vector)
     {
         bad(Some(LevelKind::Vector), "`vector` must be the innermost level");
+    }
+    if levels.last().is_some_and(|l| l.kind != LevelKind::Matrix) && levels.iter().any(|l| l.kind == LevelKind::Matrix)
+    {
+        bad(Some(LevelKind::Matrix), "`matrix` must be the innermost level");
     }
     if levels.iter().any(|l| l.kind == LevelKind::Vector) && !last_somewhere(kernel, id) {
         let last = (0..kernel.axes.len() as u32).map(AxisId).filter(|a| last_somewhere(kernel, *a));
@@ -229,12 +240,14 @@ pub fn tiles(
         let (Some(tensor), Some((axis, level))) = (kernel.tensor_named(&stage.tensor), find(&stage.at, errors)) else {
             continue;
         };
-        tiles.push(TilePlan { what: TileOf::Tensor(tensor), axis, level, place: stage.place });
+        let narrow = stage.storage == Storage::F16;
+        tiles.push(TilePlan { what: TileOf::Tensor(tensor), axis, level, place: stage.place, narrow, ahead: stage.ahead });
     }
     for compute in &schedule.computes {
         let value = kernel.lets.iter().find(|l| l.name == compute.value).map(|l| l.value);
         let (Some(value), Some((axis, level))) = (value, find(&compute.at, errors)) else { continue };
-        tiles.push(TilePlan { what: TileOf::Value(value), axis, level, place: compute.place });
+        let place = compute.place;
+        tiles.push(TilePlan { what: TileOf::Value(value), axis, level, place, narrow: false, ahead: false });
     }
     tiles.retain(|tile| {
         let Some((why, instead)) = no_tile(kernel, axes, tile) else { return true };
@@ -251,6 +264,10 @@ fn no_tile(kernel: &Kernel, axes: &[AxisPlan], tile: &TilePlan) -> Option<(&'sta
         && reduces(kernel, value, tile.axis)
     {
         return Some(("the level lies inside it", "name a level around its use"));
+    }
+    let loops = axes[tile.axis.0 as usize].levels.get(tile.level).is_some_and(|l| l.kind == LevelKind::Serial);
+    if tile.ahead && !loops {
+        return Some(("`ahead` is for the steps of a loop", "name a `serial` level, or drop `ahead`"));
     }
     if tile.place == Place::Registers {
         let why = "what copies of an invocation load twice is kept in registers as it is";

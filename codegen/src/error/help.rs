@@ -41,7 +41,7 @@ impl ScheduleError {
             Self::OpenNotOutermost { axis } => format!("list the open level of `{axis}` first, or give it a size"),
             Self::LevelNotPossible { instead, .. } | Self::NoTile { instead, .. } => (*instead).into(),
             Self::LevelOrder { axis, .. } => format!(
-                "the order is `{axis}: grid, serial, lanes(n), unroll(n), vector(n)`; leave out what is not needed"
+                "the order is `{axis}: grid, serial, lanes(n), unroll(n), vector(n) or matrix(n)`; leave out what is not needed"
             ),
             Self::WorkgroupTooLarge { allowed, .. } => {
                 format!("lanes that multiply to at most {allowed}; `unroll(n)` or `serial(n)` takes the rest")
@@ -69,6 +69,10 @@ impl ScheduleError {
                 }
             }
             Self::NoSubgroups { axis, .. } => format!("`fold {axis}: tree` runs on every device"),
+            Self::NoFragments { allowed, .. } if !allowed.is_empty() => format!("write `matrix({})`", allowed[0]),
+            Self::NoFragments { .. } | Self::SubgroupsDiffer { .. } => {
+                "use `serial`, `lanes(n)` and `unroll(n)`, which run on every device".into()
+            }
             Self::SubgroupStride { axis, .. } => {
                 format!("move the line `{axis}: ...` behind the other axes with lanes; or `fold {axis}: tree`")
             }

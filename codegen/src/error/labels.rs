@@ -66,6 +66,10 @@ impl ScheduleError {
                 labels.push((Spot::Fold(axis.clone()), String::new()));
                 labels
             }
+            Self::NoFragments { axis, .. } => levels(s, axis, |l| l.kind == LevelKind::Matrix, ""),
+            Self::SubgroupsDiffer { .. } => {
+                s.axes.iter().flat_map(|a| levels(s, &a.axis, |l| l.kind == LevelKind::Matrix, "")).collect()
+            }
             Self::NoSubgroups { axis, .. } => vec![(Spot::Fold(axis.clone()), "needs subgroup operations".into())],
             Self::FoldNotReduction { axis, .. } => {
                 vec![(Spot::Fold(axis.clone()), "nothing is added up along it".into())]

@@ -3,9 +3,9 @@
 //! Every value has a slot: a list of one word an invocation (a vector has one slot a component). A step first computes its
 //! expressions into slots, then acts. Slots of a `let` live to the end of their block, others to the end of their statement.
 
-use crate::loops::{Access, Builtin, Expr, Kind, LoopIr, Stmt, Ty, Var};
+use crate::loops::{Access, Builtin, Expr, Kind, LoopIr, Place, Side, Stmt, Ty, Var};
 use crate::text;
-use crate::types::{BOOL, TypeError, U32, expect, type_of};
+use crate::types::{BOOL, F32, TypeError, U32, expect, fragment, place, type_of};
 use std::collections::HashMap;
 use tilewright_dsl::ir::{Binary, Type, Unary};
 
@@ -68,6 +68,34 @@ pub(super) enum Act<'a> {
         cond: Slot,
         then: Vec<Step<'a>>,
         or: Vec<Step<'a>>,
+    },
+    StoreNarrow {
+        array: usize,
+        index: Slot,
+        values: [Slot; 4],
+    },
+    /// Side and local.
+    ZeroFragment(usize, Var),
+    LoadFragment {
+        side: usize,
+        columns: bool,
+        var: Var,
+        array: usize,
+        index: Slot,
+        stride: usize,
+    },
+    MultiplyAdd {
+        side: usize,
+        sum: Var,
+        a: Var,
+        b: Var,
+    },
+    StoreFragment {
+        side: usize,
+        var: Var,
+        array: usize,
+        index: Slot,
+        stride: usize,
     },
     Barrier,
 }
@@ -228,6 +256,35 @@ impl<'a> Compiler<'a> {
                 let (then, or) = (self.block(then)?, self.block(or)?);
                 self.ops = ops;
                 Act::If { cond, then, or }
+            }
+            Stmt::StoreNarrow(array, index, values) => {
+                place(self.ir, &Place { array: *array, index: index.clone(), stride: 1 }, true)?;
+                values.iter().try_for_each(|e| expect(self.ir, e, F32))?;
+                let index = self.index(index)?;
+                let [x, y, z, w] = &**values;
+                let values = [self.slot(x)?, self.slot(y)?, self.slot(z)?, self.slot(w)?];
+                Act::StoreNarrow { array: *array, index, values }
+            }
+            Stmt::DeclareFragment(v) => Act::ZeroFragment(fragment(self.ir, *v, &[Side::Sum])? as usize, *v),
+            Stmt::LoadFragment(v, at) => {
+                let side = fragment(self.ir, *v, &[Side::Left, Side::Right])? as usize;
+                let columns = fragment(self.ir, *v, &[Side::Right]).is_ok();
+                place(self.ir, at, true)?;
+                let index = self.index(&at.index)?;
+                Act::LoadFragment { side, columns, var: *v, array: at.array, index, stride: at.stride as usize }
+            }
+            Stmt::MultiplyAdd(sum, a, b) => {
+                let side = fragment(self.ir, *sum, &[Side::Sum])?;
+                for (v, part) in [(a, Side::Left), (b, Side::Right)] {
+                    fragment(self.ir, *v, &[part])?;
+                }
+                Act::MultiplyAdd { side: side as usize, sum: *sum, a: *a, b: *b }
+            }
+            Stmt::StoreFragment(v, at) => {
+                let side = fragment(self.ir, *v, &[Side::Sum])? as usize;
+                place(self.ir, at, false)?;
+                let index = self.index(&at.index)?;
+                Act::StoreFragment { side, var: *v, array: at.array, index, stride: at.stride as usize }
             }
             Stmt::Barrier => Act::Barrier,
             Stmt::Comment(_) => return Ok(None),

@@ -92,6 +92,22 @@ pub(super) fn pack(d: &mut [u32], a: &[u32], b: &[u32]) {
     zip(d, a, b, |x, y| bits(x) | bits(y) << 16);
 }
 
+/// An f32 rounded to f16.
+pub(super) fn narrow(x: u32) -> u32 {
+    f16::from_f32(f32::from_bits(x)).to_f32().to_bits()
+}
+
+/// `sums += a · b` for each subgroup's square fragments, row by row, in f32.
+pub(super) fn multiply_add(side: usize, sums: &mut [f32], a: &[f32], b: &[f32]) {
+    let all = side * side;
+    for ((sums, a), b) in sums.chunks_exact_mut(all).zip(a.chunks_exact(all)).zip(b.chunks_exact(all)) {
+        for (i, sum) in sums.iter_mut().enumerate() {
+            let (row, column) = (i / side, i % side);
+            *sum += (0..side).map(|k| a[row * side + k] * b[k * side + column]).sum::<f32>();
+        }
+    }
+}
+
 fn map(d: &mut [u32], a: &[u32], f: impl Fn(u32) -> u32) {
     for (d, a) in d.iter_mut().zip(a) {
         *d = f(*a);

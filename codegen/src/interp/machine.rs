@@ -3,8 +3,9 @@
 use super::compile::{Act, Code, Op, Slot, Step, writable};
 use super::memory::{Conflict, Touches};
 use super::{InterpError, Invocation, Stats, lanes};
-use crate::loops::{Builtin, LoopIr, Stmt};
+use crate::loops::{Builtin, LoopIr, Stmt, Var};
 use crate::text;
+use std::collections::HashMap;
 use std::mem;
 use std::ops::Range;
 use tilewright_dsl::ir::{Binary, Type};
@@ -54,6 +55,8 @@ pub(super) struct Machine<'a> {
     born: Vec<Vec<u32>>,
     shared_touches: Vec<Touches>,
     buffer_touches: Vec<Option<Touches>>,
+    /// Those of all subgroups, one after the other, row by row.
+    fragments: HashMap<Var, Vec<f32>>,
     stats: Stats,
     workgroup: [u32; 2],
     /// Workgroups along x.
@@ -62,6 +65,18 @@ pub(super) struct Machine<'a> {
     serial: u32,
     /// Counts barriers and workgroups from 1.
     epoch: u32,
+}
+
+/// Where the elements of fragments lie.
+struct Spread {
+    side: usize,
+    /// Whether a column's elements lie next to each other, not a row's.
+    columns: bool,
+    /// Elements an index counts.
+    unit: usize,
+    array: usize,
+    index: Slot,
+    stride: usize,
 }
 
 type Done = Result<(), InterpError>;
@@ -98,6 +113,7 @@ impl<'a> Machine<'a> {
             born: lens.iter().map(|n| vec![0; *n]).collect(),
             shared_touches: lens.iter().map(|n| Touches::new(*n)).collect(),
             buffer_touches: tracked.iter().map(|n| n.map(Touches::new)).collect(),
+            fragments: HashMap::new(),
             stats: Stats { written: tracked.iter().map(|n| vec![0; n.unwrap_or(0)]).collect(), barriers: 0 },
             workgroup: [0, 0],
             across: 1,
@@ -183,6 +199,38 @@ impl<'a> Machine<'a> {
                 if !or.is_empty() {
                     let no = Mask::new((0..self.lanes).map(|lane| mask.on[lane] && !cond[lane]).collect());
                     self.block(or, &no)?;
+                }
+            }
+            Act::StoreNarrow { array, index, values } => self.store_narrow(*array, *index, *values, mask, step.stmt)?,
+            Act::ZeroFragment(side, var) => {
+                self.all_active(mask, step.stmt)?;
+                let all = self.lanes.div_ceil(self.subgroup_size as usize) * side * side;
+                self.fragments.insert(*var, vec![0.0; all]);
+            }
+            Act::LoadFragment { side, columns, var, array, index, stride } => {
+                self.all_active(mask, step.stmt)?;
+                let at = Spread { side: *side, columns: *columns, unit: 4, array: *array, index: *index, stride: *stride };
+                let mut values = Vec::new();
+                for (who, i) in self.elements(&at, step.stmt)? {
+                    let bits = self.read_shared(*array, i, who, step.stmt)?;
+                    values.push(f32::from_bits(bits));
+                }
+                self.fragments.insert(*var, values);
+            }
+            Act::MultiplyAdd { side, sum, a, b } => {
+                self.all_active(mask, step.stmt)?;
+                let mut sums = self.fragments.remove(sum).unwrap_or_default();
+                if let (Some(a), Some(b)) = (self.fragments.get(a), self.fragments.get(b)) {
+                    lanes::multiply_add(*side, &mut sums, a, b);
+                }
+                self.fragments.insert(*sum, sums);
+            }
+            Act::StoreFragment { side, var, array, index, stride } => {
+                self.all_active(mask, step.stmt)?;
+                let at = Spread { side: *side, columns: false, unit: 1, array: *array, index: *index, stride: *stride };
+                let values = self.fragments.get(var).cloned().unwrap_or_default();
+                for ((who, i), value) in self.elements(&at, step.stmt)?.into_iter().zip(values) {
+                    self.write_shared(*array, i, value.to_bits(), who, step.stmt)?;
                 }
             }
             Act::Barrier => {
@@ -323,20 +371,79 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
+    /// The elements of each subgroup's fragment, row by row: who touches it, and where it lies.
+    fn elements(&self, at: &Spread, stmt: &Stmt) -> Result<Vec<(usize, usize)>, InterpError> {
+        let size = self.subgroup_size as usize;
+        let len = self.shared[at.array].len();
+        let mut all = Vec::new();
+        for first in (0..self.lanes).step_by(size) {
+            let index = self.slots[at.index][first];
+            let others = first..self.lanes.min(first + size);
+            if let Some(lane) = others.clone().find(|lane| self.slots[at.index][*lane] != index) {
+                let (by, statement) = (self.invocation(lane), self.quote(stmt));
+                return Err(InterpError::Apart { by, statement });
+            }
+            for (row, column) in (0..at.side).flat_map(|r| (0..at.side).map(move |c| (r, c))) {
+                let (outer, inner) = if at.columns { (column, row) } else { (row, column) };
+                let i = (index as usize + outer * at.stride) * at.unit + inner;
+                if i >= len {
+                    let name = &self.ir.shared[at.array].name;
+                    return Err(self.outside(name, i as u64, len, first, stmt));
+                }
+                all.push((first, i));
+            }
+        }
+        Ok(all)
+    }
+
+    fn store_narrow(&mut self, array: usize, index: Slot, values: [Slot; 4], mask: &Mask, stmt: &Stmt) -> Done {
+        let (name, len) = (&self.ir.shared[array].name, self.shared[array].len());
+        for lane in mask.lanes() {
+            let first = u64::from(self.slots[index][lane]) * 4;
+            let Some(first) = usize::try_from(first).ok().filter(|i| i + 4 <= len) else {
+                return Err(self.outside(name, first, len, lane, stmt));
+            };
+            for (i, value) in values.into_iter().enumerate() {
+                let narrow = lanes::narrow(self.slots[value][lane]);
+                self.write_shared(array, first + i, narrow, lane, stmt)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One element that an invocation reads.
+    fn read_shared(&mut self, array: usize, i: usize, lane: usize, stmt: &Stmt) -> Result<u32, InterpError> {
+        if self.check {
+            let name = &self.ir.shared[array].name;
+            if self.born[array][i] != self.serial {
+                let (array, by, statement) = (name.clone(), self.invocation(lane), self.quote(stmt));
+                return Err(InterpError::Unwritten { array, index: i as u64, by, statement });
+            }
+            let who = self.who(lane);
+            let touch = self.shared_touches[array].read(i, who, self.epoch);
+            touch.map_err(|c| self.race(name, i, c, who, "reads", stmt))?;
+        }
+        Ok(self.shared[array][i])
+    }
+
+    /// One element that an invocation writes.
+    fn write_shared(&mut self, array: usize, i: usize, value: u32, lane: usize, stmt: &Stmt) -> Done {
+        if self.check {
+            let name = &self.ir.shared[array].name;
+            let who = self.who(lane);
+            let touch = self.shared_touches[array].write(i, who, self.epoch);
+            touch.map_err(|c| self.race(name, i, c, who, "writes", stmt))?;
+            self.born[array][i] = self.serial;
+        }
+        self.shared[array][i] = value;
+        Ok(())
+    }
+
     fn load_shared(&mut self, dst: Slot, array: usize, index: Slot, mask: &Mask, stmt: &Stmt) -> Done {
         let (name, len) = (&self.ir.shared[array].name, self.shared[array].len());
         for lane in mask.lanes() {
             let i = self.inside(name, len, index, lane, stmt)?;
-            if self.check {
-                if self.born[array][i] != self.serial {
-                    let (array, by, statement) = (name.clone(), self.invocation(lane), self.quote(stmt));
-                    return Err(InterpError::Unwritten { array, index: i as u64, by, statement });
-                }
-                let who = self.who(lane);
-                let touch = self.shared_touches[array].read(i, who, self.epoch);
-                touch.map_err(|c| self.race(name, i, c, who, "reads", stmt))?;
-            }
-            self.slots[dst][lane] = self.shared[array][i];
+            self.slots[dst][lane] = self.read_shared(array, i, lane, stmt)?;
         }
         Ok(())
     }
@@ -345,13 +452,7 @@ impl<'a> Machine<'a> {
         let (name, len) = (&self.ir.shared[array].name, self.shared[array].len());
         for lane in mask.lanes() {
             let i = self.inside(name, len, index, lane, stmt)?;
-            if self.check {
-                let who = self.who(lane);
-                let touch = self.shared_touches[array].write(i, who, self.epoch);
-                touch.map_err(|c| self.race(name, i, c, who, "writes", stmt))?;
-                self.born[array][i] = self.serial;
-            }
-            self.shared[array][i] = self.slots[value][lane];
+            self.write_shared(array, i, self.slots[value][lane], lane, stmt)?;
         }
         Ok(())
     }

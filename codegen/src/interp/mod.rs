@@ -129,6 +129,14 @@ pub enum InterpError {
         /// The statement.
         statement: String,
     },
+    /// A fragment's place is not the same in all invocations of a subgroup.
+    #[error("{by} has another place than its subgroup: `{statement}`")]
+    Apart {
+        /// Who.
+        by: Invocation,
+        /// The statement.
+        statement: String,
+    },
     /// A u32 is divided by zero.
     #[error("division by zero in {by}: `{statement}`")]
     DivisionByZero {

@@ -84,6 +84,8 @@ impl Lower<'_> {
         let (mut prefix, mut steps) = (Vec::new(), Vec::new());
         let mut slot = u(0);
         for (i, level) in plan.levels.iter().enumerate() {
+            let before = base.clone();
+            let mut next = None;
             let step = match level.kind {
                 LevelKind::Grid => self.grid_index(axis),
                 LevelKind::Lanes => self.lane_index(plan.stride, plan.lanes),
@@ -104,6 +106,9 @@ impl Lower<'_> {
                         u(0)
                     } else {
                         let count = self.bind_u32(&format!("{label}_count"), count);
+                        self.at_step(axis, i, &base, [&lo, &most]);
+                        self.begin_ahead(axis, i, env)?;
+                        next = Some(count.clone());
                         let var = self.var(&label, Kind::Value(super::build::scalar(Type::U32)));
                         entered.closers.push(Closer::For { var, start: u(0), end: count, step: 1 });
                         self.open();
@@ -115,8 +120,9 @@ impl Lower<'_> {
                         Expr::Var(var)
                     }
                 }
-                LevelKind::Unroll | LevelKind::Vector => u(0),
+                LevelKind::Unroll | LevelKind::Vector | LevelKind::Matrix => u(0),
             };
+            let index = step.clone();
             let step = mul(step, u(level.weight));
             base = add(base, step.clone());
             steps.push(step);
@@ -133,6 +139,13 @@ impl Lower<'_> {
                 tested: 0,
             });
             self.fill_tiles(axis, i, env)?;
+            if let Some(count) = next {
+                let following = add(index, u(1));
+                let there = add(before, mul(following.clone(), u(level.weight)));
+                let now = self.at_step(axis, i, &there, [&lo, &most]);
+                self.go_ahead(axis, i, lt(following, count), env)?;
+                self.bound[axis.0 as usize] = now;
+            }
         }
         let mut mask = if exact { Mask::None } else { Mask::All };
         if strided {
@@ -161,6 +174,18 @@ impl Lower<'_> {
         }
         self.bound[axis.0 as usize] = Some(Bound { base, lo, hi, prefix, steps, slot, mask, any: false, tested: 0 });
         Ok(entered)
+    }
+
+    /// Lets an axis stand at a value of one of its levels, for as long as a tile there is looked at; how it stood is given back.
+    fn at_step(&mut self, axis: AxisId, level: usize, value: &Expr, [lo, hi]: [&Expr; 2]) -> Option<Bound> {
+        let now = self.bound[axis.0 as usize].clone();
+        let old = self.bound(axis);
+        let mut prefix = old.prefix.clone();
+        prefix.truncate(level);
+        prefix.push(value.clone());
+        let (base, lo, hi) = (value.clone(), lo.clone(), hi.clone());
+        self.bound[axis.0 as usize] = Some(Bound { base, lo, hi, prefix, ..old });
+        now
     }
 
     /// Where the end of an axis differs between lanes: the end for the last of them, which is the same in all.
@@ -207,6 +232,7 @@ impl Lower<'_> {
             }
         }
         self.drop_tiles(entered.tiles);
+        self.ahead.retain(|a| a.axis != entered.axis);
         self.bound[entered.axis.0 as usize] = None;
     }
 

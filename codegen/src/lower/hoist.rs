@@ -48,7 +48,7 @@ impl Lower<'_> {
         let kernel = self.nest.kernel;
         let is_let = kernel.lets.iter().any(|l| l.value == id) && !matches!(kernel.expr(id), Expr::Load(..));
         // Elements that are changed in place are read behind the store's mask.
-        let is_let = is_let && !self.reads_in_place(id);
+        let is_let = is_let && !self.reads_in_place(id) && !self.of_elements(id);
         let due = self.nest.deps.free(id).within(entered) && self.moved(id).is_none_or(|a| entered.has(a));
         if due && (is_let || matches!(kernel.expr(id), Expr::Reduce(_))) && !found.contains(&id) {
             found.push(id);
@@ -69,7 +69,8 @@ impl Lower<'_> {
             let mut distinct: Vec<Env> = Vec::new();
             for env in envs {
                 let env = self.restrict(id, env);
-                if !distinct.contains(&env) && self.recall(&Key::Field(id, 0, env.clone())).is_none() {
+                let known = [Key::Field(id, 0, env.clone()), Key::Fragment(id, env.clone())];
+                if !distinct.contains(&env) && known.iter().all(|key| self.recall(key).is_none()) {
                     distinct.push(env);
                 }
             }

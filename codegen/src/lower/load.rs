@@ -221,16 +221,31 @@ impl Lower<'_> {
         }
     }
 
+    /// The words of a whole aligned group of elements, as one load, and their type.
+    pub fn group_words(&mut self, tensor: TensorId, at: Expr, count: u32) -> (Expr, Ty) {
+        let (buffer, width) = (self.buffer(tensor), self.group_width(tensor, count));
+        let load = Expr::Load { buffer, index: Box::new(div(at, count)), width: width as u8 };
+        (load, Ty { elem: self.ir.buffers[buffer].elem, width: width as u8 })
+    }
+
+    /// The elements of such words.
+    pub fn decode_group(&mut self, tensor: TensorId, words: &Expr, count: u32) -> Vec<Expr> {
+        let (storage, width) = (self.nest.layout(tensor).storage, self.group_width(tensor, count));
+        (0..count).map(|i| self.decode(storage, words, i, width)).collect()
+    }
+
+    fn group_width(&self, tensor: TensorId, count: u32) -> u32 {
+        let per_word = if self.nest.layout(tensor).storage == Storage::F32 { 1 } else { 2 };
+        (count / per_word).max(1)
+    }
+
     /// A whole aligned group of elements at an element number that the group divides, for filling tiles.
     pub fn load_group(&mut self, tensor: TensorId, at: Expr, count: u32) -> Vec<Expr> {
-        let storage = self.nest.layout(tensor).storage;
         if count == 1 {
             return vec![self.load_scalar(tensor, at)];
         }
-        let per_word = if storage == Storage::F32 { 1 } else { 2 };
-        let width = (count / per_word).max(1);
-        let words = self.words(tensor, div(at, count), width as u8);
-        (0..count).map(|i| self.decode(storage, &words, i, width)).collect()
+        let words = self.words(tensor, div(at, count), self.group_width(tensor, count) as u8);
+        self.decode_group(tensor, &words, count)
     }
 
     /// A name for an f32 value.

@@ -63,7 +63,10 @@ impl Lower<'_> {
     }
 
     /// Neighbouring stores: all values first, then all writes.
-    fn stores(&mut self, stores: &[Stmt], envs: &[Env]) -> Result<(), ScheduleError> {
+    pub fn stores(&mut self, stores: &[Stmt], envs: &[Env]) -> Result<(), ScheduleError> {
+        if self.in_fragments() {
+            return self.store_fragments(stores, envs);
+        }
         self.prepare(&roots(stores), envs)?;
         let guard = self.one_lane();
         if guard.is_some() {
@@ -155,6 +158,7 @@ impl Lower<'_> {
             .filter(|p| p.lanes > 1)
             .map(|p| (p.stride, p.lanes))
             .collect();
+        covered.extend(self.element.map(|width| (1, width)));
         covered.sort_unstable();
         let mut guard = None;
         let mut at = 1;

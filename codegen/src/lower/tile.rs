@@ -6,7 +6,7 @@ use super::load::plain_axis;
 use super::{Env, Key, Lower};
 use crate::apply::{TileOf, TilePlan};
 use crate::error::ScheduleError;
-use crate::loops::{Expr, Kind, Stmt};
+use crate::loops::{Expr, Kind, Stmt, Var};
 use std::collections::HashMap;
 use tilewright_dsl::ir::{self, AxisId, Binary, ExprId, TensorId, Type};
 use tilewright_dsl::schedule::{LevelKind, Place, Storage};
@@ -19,6 +19,8 @@ pub struct Tile {
     dims: Vec<Dim>,
     /// The line of the schedule.
     plan: TilePlan,
+    /// From one row to the next, in elements.
+    row: u32,
     /// Whether anything reads it.
     used: bool,
 }
@@ -40,6 +42,42 @@ struct Dim {
 /// Elements of a tile; what does not fit 32 bits is far over every device's memory.
 fn elements(dims: &[Dim]) -> u32 {
     dims.iter().fold(1u32, |n, d| n.saturating_mul(d.size))
+}
+
+/// The coordinates inside a tile of its group of neighbours of that number.
+fn coordinates(dims: &[Dim], group: u32, at: &Expr) -> Vec<Expr> {
+    let mut rest = at.clone();
+    let mut coordinates = Vec::new();
+    for (d, dim) in dims.iter().enumerate().rev() {
+        let size = if d + 1 == dims.len() { dim.size / group } else { dim.size };
+        let index = if d == 0 { rest.clone() } else { rem(rest.clone(), size) };
+        rest = div(rest, size);
+        coordinates.push(if d + 1 == dims.len() { mul(index, u(group)) } else { index });
+    }
+    coordinates.reverse();
+    coordinates
+}
+
+/// Where the tile's group of neighbours of that number lies, with rows so many elements apart.
+fn place(dims: &[Dim], row: u32, group: u32, at: &Expr) -> Expr {
+    let last = dims.last().map_or(1, |d| d.size);
+    if row == last {
+        return mul(at.clone(), u(group));
+    }
+    let inner = coordinates(dims, group, at).pop().unwrap_or(u(0));
+    add(mul(div(at.clone(), last / group), u(row)), inner)
+}
+
+/// The most loads of an invocation that are under way together.
+const MOST_ROUNDS: u32 = 8;
+
+/// A tensor whose next tile is on its way.
+pub struct Ahead {
+    /// The axis whose steps it goes with.
+    pub axis: AxisId,
+    tensor: TensorId,
+    /// A register for each load of an invocation.
+    registers: Vec<Var>,
 }
 
 impl Lower<'_> {
@@ -166,19 +204,22 @@ impl Lower<'_> {
         }
     }
 
-    fn allocate(&mut self, name: &str, dims: &[Dim]) -> usize {
+    /// Workgroup memory for a tile, and the distance of its rows.
+    fn allocate(&mut self, name: &str, dims: &[Dim], narrow: bool) -> (usize, u32) {
         let last = dims.last().map_or(1, |d| d.size);
-        let len = (elements(dims) / last).saturating_mul(row(dims));
-        self.shared(&format!("{name}_tile"), Type::F32, len)
+        let row = if narrow { last + PAD } else { row(dims) };
+        let len = (elements(dims) / last).saturating_mul(row);
+        let array = self.shared(&format!("{name}_tile"), Type::F32, len);
+        self.ir.shared[array].narrow = narrow;
+        (array, row)
     }
 
-    /// Runs `body` for every group of `group` neighbours of a tile, spread over the invocations; `body` gets the place in the
-    /// tile and the coordinates inside it.
+    /// Runs `body` for every group of `group` neighbours of a tile, spread over the invocations; `body` gets the group's number.
     fn spread(
         &mut self,
         dims: &[Dim],
         group: u32,
-        body: impl FnOnce(&mut Self, Expr, Vec<Expr>) -> Result<(), ScheduleError>,
+        body: impl FnOnce(&mut Self, Expr) -> Result<(), ScheduleError>,
     ) -> Result<(), ScheduleError> {
         let total = elements(dims) / group;
         let workgroup = self.nest.workgroup;
@@ -186,23 +227,7 @@ impl Lower<'_> {
         let var = self.var("fill", Kind::Value(scalar(Type::U32)));
         self.open();
         let at = if looped { Expr::Var(var) } else { Self::lane() };
-        let mut rest = at.clone();
-        let mut coordinates = Vec::new();
-        for (d, dim) in dims.iter().enumerate().rev() {
-            let size = if d + 1 == dims.len() { dim.size / group } else { dim.size };
-            let index = if d == 0 { rest.clone() } else { rem(rest.clone(), size) };
-            rest = div(rest, size);
-            coordinates.push(if d + 1 == dims.len() { mul(index, u(group)) } else { index });
-        }
-        coordinates.reverse();
-        let last = dims.last().map_or(1, |d| d.size);
-        let place = if row(dims) == last {
-            mul(at, u(group))
-        } else {
-            let inner = coordinates.last().cloned().unwrap_or(u(0));
-            add(mul(div(at, last / group), u(row(dims))), inner)
-        };
-        body(self, place, coordinates)?;
+        body(self, at)?;
         let inner = self.close();
         if looped {
             self.emit(Stmt::For { var, start: Self::lane(), end: u(total), step: u(workgroup), body: inner });
@@ -216,7 +241,8 @@ impl Lower<'_> {
         Ok(())
     }
 
-    fn fill_tensor(&mut self, plan: &TilePlan, tensor: TensorId, env: &Env) -> Result<Tile, ScheduleError> {
+    /// How a tensor's tile lies, and how many neighbours of it one load brings.
+    fn describe(&mut self, plan: &TilePlan, tensor: TensorId, env: &Env) -> Result<(Vec<Dim>, u32), ScheduleError> {
         let kernel = self.nest.kernel;
         if !kernel.exprs.iter().any(|e| matches!(e, ir::Expr::Load(t, _) if *t == tensor)) {
             return Err(self.refuse(plan, "it is never read", "drop the line: a tile is for what is read"));
@@ -263,7 +289,7 @@ impl Lower<'_> {
                 }
             });
         }
-        let layout = self.nest.layout(tensor).clone();
+        let layout = self.nest.layout(tensor);
         let last = dims.len() - 1;
         let most = if layout.storage == Storage::F32 { 4 } else { 8 };
         let aligned = |n: u32| {
@@ -274,31 +300,153 @@ impl Lower<'_> {
                 })
         };
         let group = [most, most / 2, 2].into_iter().find(|n| *n > 1 && aligned(*n)).unwrap_or(1);
-        let array = self.allocate(&kernel.tensor(tensor).name.clone(), &dims);
+        Ok((dims, group))
+    }
+
+    /// The element number in its buffer of what lies at these coordinates of a tile.
+    fn element_number(&mut self, tensor: TensorId, dims: &[Dim], group: u32, coordinates: Vec<Expr>) -> Expr {
+        let layout = self.nest.layout(tensor).clone();
         let parts = self.part.filter(|p| p.tensor == tensor);
-        let tile = dims.clone();
-        self.spread(&dims, group, |this, place, coordinates| {
-            let mut at = Vec::new();
-            for (d, (dim, inside)) in tile.iter().zip(coordinates).enumerate() {
-                let mut rows = layout.dims[d];
-                let mut index = add(dim.outside.clone(), inside);
-                if let (0, Some(part)) = (d, parts) {
-                    index = sub(index, u(part.start));
-                    rows = part.rows;
-                }
-                let limit = if d == last { (rows - 1) / group * group } else { rows - 1 };
-                let clamped = dim.clamped || (d == 0 && parts.is_some());
-                at.push(if clamped { min(index, u(limit)) } else { index });
+        let last = dims.len() - 1;
+        let mut at = Vec::new();
+        for (d, (dim, inside)) in dims.iter().zip(coordinates).enumerate() {
+            let mut rows = layout.dims[d];
+            let mut index = add(dim.outside.clone(), inside);
+            if let (0, Some(part)) = (d, parts) {
+                index = sub(index, u(part.start));
+                rows = part.rows;
             }
-            let inner = at.pop().unwrap_or(u(0));
-            let row = this.row_of(tensor, at);
-            let values = this.load_group(tensor, add(row, inner), group);
-            for (i, value) in values.into_iter().enumerate() {
-                this.emit(Stmt::StoreShared(array, add(place.clone(), u(i as u32)), value));
+            let limit = if d == last { (rows - 1) / group * group } else { rows - 1 };
+            let clamped = dim.clamped || (d == 0 && parts.is_some());
+            at.push(if clamped { min(index, u(limit)) } else { index });
+        }
+        let inner = at.pop().unwrap_or(u(0));
+        add(self.row_of(tensor, at), inner)
+    }
+
+    fn fill_tensor(&mut self, plan: &TilePlan, tensor: TensorId, env: &Env) -> Result<Tile, ScheduleError> {
+        let (dims, group) = self.describe(plan, tensor, env)?;
+        let fragments = self.feeds_fragments(tensor);
+        if fragments && group < 4 {
+            return Err(self.refuse(
+                plan,
+                "its rows are not read by four elements at once",
+                "let the levels inside it have a multiple of 4 values, and store nothing to the tensor",
+            ));
+        }
+        let (array, row) = self.allocate(&self.nest.kernel.tensor(tensor).name.clone(), &dims, fragments);
+        let tile = Tile { what: plan.what, array, dims: dims.clone(), plan: plan.clone(), row, used: false };
+        let rounds = elements(&dims) / group / self.nest.workgroup;
+        if let Some(registers) = self.ahead.iter().position(|a| a.tensor == tensor) {
+            let registers = self.ahead[registers].registers.clone();
+            for (round, register) in registers.into_iter().enumerate() {
+                let values = self.decode_group(tensor, &Expr::Var(register), group);
+                self.put(&tile, plan, group, self.turn(round as u32), values);
             }
+            return Ok(tile);
+        }
+        if rounds > 0 && rounds <= MOST_ROUNDS && elements(&dims) / group == rounds * self.nest.workgroup {
+            // All loads first, so that they are under way together.
+            let mut loaded = Vec::new();
+            for round in 0..rounds {
+                let coordinates = coordinates(&dims, group, &self.turn(round));
+                let at = self.element_number(tensor, &dims, group, coordinates);
+                loaded.push(self.load_group(tensor, at, group));
+            }
+            for (round, values) in (0..rounds).zip(loaded) {
+                self.put(&tile, plan, group, self.turn(round), values);
+            }
+            return Ok(tile);
+        }
+        self.spread(&dims, group, |this, at| {
+            let coordinates = coordinates(&dims, group, &at);
+            let element = this.element_number(tensor, &dims, group, coordinates);
+            let values = this.load_group(tensor, element, group);
+            this.put(&tile, plan, group, at, values);
             Ok(())
         })?;
-        Ok(Tile { what: plan.what, array, dims, plan: plan.clone(), used: false })
+        Ok(tile)
+    }
+
+    /// The group of neighbours that an invocation brings in a round.
+    fn turn(&self, round: u32) -> Expr {
+        add(Self::lane(), u(round * self.nest.workgroup))
+    }
+
+    /// Writes a group of neighbours to its place in a tile.
+    fn put(&mut self, tile: &Tile, plan: &TilePlan, group: u32, at: Expr, values: Vec<Expr>) {
+        let place = place(&tile.dims, tile.row, group, &at);
+        if self.ir.shared[tile.array].narrow {
+            let along = coordinates(&tile.dims, group, &at).pop().unwrap_or(u(0));
+            if let Some(last) = tile.dims.last() {
+                self.store_narrow(tile.array, &place, last, along, values);
+            }
+            return;
+        }
+        for (i, value) in values.into_iter().enumerate() {
+            let value = if plan.narrow { narrowed(value) } else { value };
+            self.emit(Stmt::StoreShared(tile.array, add(place.clone(), u(i as u32)), value));
+        }
+    }
+
+    /// Before a loop whose steps' tiles are loaded a step ahead: loads those of the first step into registers.
+    pub fn begin_ahead(&mut self, axis: AxisId, level: usize, env: &Env) -> Result<(), ScheduleError> {
+        for plan in self.ahead_at(axis, level) {
+            let TileOf::Tensor(tensor) = plan.what else { continue };
+            let (dims, group) = self.describe(&plan, tensor, env)?;
+            let groups = elements(&dims) / group;
+            let rounds = groups / self.nest.workgroup;
+            if group == 1 || rounds == 0 || rounds > MOST_ROUNDS || groups != rounds * self.nest.workgroup {
+                self.wrong(self.refuse(
+                    &plan,
+                    "its groups of neighbours are not shared out evenly, a few for each invocation",
+                    "drop `ahead`, or choose levels whose product is a multiple of what the workgroup loads at once",
+                ));
+                continue;
+            }
+            let name = format!("{}_next", self.nest.kernel.tensor(tensor).name);
+            let mut registers = Vec::new();
+            for round in 0..rounds {
+                let coordinates = coordinates(&dims, group, &self.turn(round));
+                let at = self.element_number(tensor, &dims, group, coordinates);
+                let (load, ty) = self.group_words(tensor, at, group);
+                let register = self.var(&name, Kind::Value(ty));
+                self.emit(Stmt::Declare(register, load));
+                registers.push(register);
+            }
+            self.ahead.push(Ahead { axis, tensor, registers });
+        }
+        Ok(())
+    }
+
+    /// Loads the next step's tiles into registers, where `inside` says that there is one.
+    pub fn go_ahead(&mut self, axis: AxisId, level: usize, inside: Expr, env: &Env) -> Result<(), ScheduleError> {
+        let plans = self.ahead_at(axis, level);
+        if plans.is_empty() {
+            return Ok(());
+        }
+        self.open();
+        for plan in plans {
+            let TileOf::Tensor(tensor) = plan.what else { continue };
+            let Some(registers) = self.ahead.iter().find(|a| a.tensor == tensor).map(|a| a.registers.clone()) else {
+                continue;
+            };
+            let (dims, group) = self.describe(&plan, tensor, env)?;
+            for (round, register) in registers.into_iter().enumerate() {
+                let coordinates = coordinates(&dims, group, &self.turn(round as u32));
+                let at = self.element_number(tensor, &dims, group, coordinates);
+                let (load, _) = self.group_words(tensor, at, group);
+                self.emit(Stmt::Assign(register, load));
+            }
+        }
+        let body = self.close();
+        self.emit(Stmt::If(inside, body, vec![]));
+        Ok(())
+    }
+
+    fn ahead_at(&self, axis: AxisId, level: usize) -> Vec<TilePlan> {
+        let here = |t: &&TilePlan| t.axis == axis && t.level == level && t.ahead && t.place == Place::Workgroup;
+        self.nest.tiles.iter().filter(here).cloned().collect()
     }
 
     fn fill_value(&mut self, plan: &TilePlan, value: ExprId, env: &Env) -> Result<Tile, ScheduleError> {
@@ -330,9 +478,10 @@ impl Lower<'_> {
             ));
         }
         let name = self.nest.kernel.lets.iter().find(|l| l.value == value).map(|l| l.name.clone()).unwrap_or_default();
-        let array = self.allocate(&name, &dims);
+        let (array, row) = self.allocate(&name, &dims, false);
         let tile = dims.clone();
-        self.spread(&dims, 1, |this, place, coordinates| {
+        self.spread(&dims, 1, |this, at| {
+            let (place, coordinates) = (place(&tile, row, 1, &at), coordinates(&tile, 1, &at));
             let kept = this.forget(&moved);
             let mut outer = Vec::new();
             for ((dim, inside), axis) in tile.iter().zip(coordinates).zip(moved.iter().copied()) {
@@ -358,7 +507,7 @@ impl Lower<'_> {
             this.scopes = kept;
             Ok(())
         })?;
-        Ok(Tile { what: plan.what, array, dims, plan: plan.clone(), used: false })
+        Ok(Tile { what: plan.what, array, dims, plan: plan.clone(), row, used: false })
     }
 
     /// Forgets what depends on axes that mean other elements for a while; gives what was known.
@@ -367,7 +516,7 @@ impl Lower<'_> {
         let stale = |id: ExprId| moved.iter().any(|a| self.nest.deps.free(id).has(*a));
         for scope in &mut self.scopes {
             scope.retain(|key, _| match key {
-                Key::Value(id, _) | Key::Field(id, ..) | Key::Register(id, ..) | Key::Array(id, ..) => !stale(*id),
+                Key::Fragment(id, _) | Key::Value(id, _) | Key::Field(id, ..) | Key::Register(id, ..) | Key::Array(id, ..) => !stale(*id),
                 Key::Axis(axis, _) => !moved.contains(axis),
                 Key::Text(_) => true,
             });
@@ -402,13 +551,53 @@ impl Lower<'_> {
         Ok(self.tile_at(TileOf::Value(id), env))
     }
 
+    /// Where the fragment of a copy lies in a narrow tile: array, index in fours, and the distance of rows in the same unit.
+    pub fn fragment_at(&mut self, what: TileOf, env: &Env) -> Option<(usize, Expr, u32)> {
+        let tile = self.tiles.iter_mut().rev().find(|t| t.what == what)?;
+        tile.used = true;
+        let (array, dims, row) = (tile.array, tile.dims.clone(), tile.row);
+        let mut at = u(0);
+        for (d, dim) in dims.iter().enumerate() {
+            let local = self.local(dim, env);
+            at = if d + 1 == dims.len() { add(mul(at, u(row / 4)), quarter(local)) } else { add(mul(at, u(dim.size)), local) };
+        }
+        Some((array, at, row / 4))
+    }
+
+    /// Whether a tensor's tile is read by fragments.
+    fn feeds_fragments(&self, tensor: TensorId) -> bool {
+        self.nest.products.iter().any(|p| p.left.tensor == tensor || p.right.tensor == tensor)
+    }
+
+    /// Narrows a group of values to their place; those beyond the axis' end are zeros, so that they add nothing.
+    fn store_narrow(&mut self, array: usize, place: &Expr, dim: &Dim, along: Expr, values: Vec<Expr>) {
+        let end = dim.axis.map(|a| self.bound(a).hi).filter(|_| dim.clamped);
+        let first = self.bind_u32("at", quarter(place.clone()));
+        let from = end.is_some().then(|| self.bind_u32("from", add(dim.outside.clone(), along)));
+        for (group, four) in values.chunks_exact(4).enumerate() {
+            let value = |i: usize| {
+                let value = four[i].clone();
+                match (&end, &from) {
+                    (Some(end), Some(from)) => {
+                        let inside = lt(add(from.clone(), u((group * 4 + i) as u32)), end.clone());
+                        Expr::Select(Box::new(inside), Box::new(value), Box::new(Expr::F32(0.0)))
+                    }
+                    _ => value,
+                }
+            };
+            let four = Box::new([value(0), value(1), value(2), value(3)]);
+            let index = add(first.clone(), u(group as u32));
+            self.emit(Stmt::StoreNarrow(array, index, four));
+        }
+    }
+
     fn tile_at(&mut self, what: TileOf, env: &Env) -> Option<Expr> {
         let tile = self.tiles.iter_mut().rev().find(|t| t.what == what)?;
         tile.used = true;
-        let (array, dims) = (tile.array, tile.dims.clone());
+        let (array, dims, row) = (tile.array, tile.dims.clone(), tile.row);
         let mut at = u(0);
         for (d, dim) in dims.iter().enumerate() {
-            let size = if d + 1 == dims.len() { row(&dims) } else { dim.size };
+            let size = if d + 1 == dims.len() { row } else { dim.size };
             at = add(mul(at, u(size)), self.local(dim, env));
         }
         let read = Expr::Shared(array, Box::new(at));
@@ -421,6 +610,27 @@ impl Lower<'_> {
         Some(value)
     }
 }
+
+/// A fourth of a multiple of four.
+fn quarter(e: Expr) -> Expr {
+    match e {
+        Expr::Binary(Binary::Add, a, b) => add(quarter(*a), quarter(*b)),
+        Expr::Binary(Binary::Mul, a, n) => match *n {
+            Expr::U32(n) if n % 4 == 0 => mul(*a, u(n / 4)),
+            n => div(mul(*a, n), 4),
+        },
+        e => div(e, 4),
+    }
+}
+
+/// An f32 rounded to f16 and back, on every device.
+fn narrowed(value: Expr) -> Expr {
+    let packed = Expr::PackF16(Box::new(value), Box::new(Expr::F32(0.0)));
+    Expr::Component(Box::new(Expr::UnpackF16(Box::new(packed))), 0)
+}
+
+/// Elements after each row of a narrow tile: rows of fragments then begin in different banks of workgroup memory.
+const PAD: u32 = 8;
 
 /// The distance of a tile's rows: odd, so that lanes that walk over rows meet different banks of workgroup memory.
 fn row(dims: &[Dim]) -> u32 {

@@ -171,8 +171,19 @@ fn unshare(ir: &mut LoopIr) {
                 renamed.insert(old, *v);
             };
             match stmt {
-                Stmt::Let(v, _) | Stmt::Declare(v, _) | Stmt::DeclareArray(v) => fresh(ir, v, &mut renamed, seen),
-                Stmt::Assign(v, _) | Stmt::SetElement(v, ..) => *v = renamed.get(v).copied().unwrap_or(*v),
+                Stmt::Let(v, _)
+                | Stmt::Declare(v, _)
+                | Stmt::DeclareArray(v)
+                | Stmt::DeclareFragment(v)
+                | Stmt::LoadFragment(v, _) => fresh(ir, v, &mut renamed, seen),
+                Stmt::Assign(v, _) | Stmt::SetElement(v, ..) | Stmt::StoreFragment(v, _) => {
+                    *v = renamed.get(v).copied().unwrap_or(*v);
+                }
+                Stmt::MultiplyAdd(sum, a, b) => {
+                    for v in [sum, a, b] {
+                        *v = renamed.get(v).copied().unwrap_or(*v);
+                    }
+                }
                 Stmt::For { var, body, .. } => {
                     let mut inner = renamed.clone();
                     fresh(ir, var, &mut inner, seen);
@@ -221,6 +232,11 @@ fn reads(body: &[Stmt], read: &mut HashSet<Var>) {
         e.operands().into_iter().for_each(|x| expr(x, read));
     }
     for stmt in body {
+        match stmt {
+            Stmt::MultiplyAdd(_, a, b) => read.extend([*a, *b]),
+            Stmt::StoreFragment(v, _) => read.extend([*v]),
+            _ => {}
+        }
         stmt.expressions().into_iter().for_each(|e| expr(e, read));
         stmt.blocks().into_iter().for_each(|b| reads(b, read));
     }
@@ -232,6 +248,7 @@ fn strip(body: &mut Vec<Stmt>, unread: &impl Fn(&Var) -> bool, removed: &mut boo
         let keep = match stmt {
             Stmt::Let(v, _) | Stmt::Declare(v, _) | Stmt::Assign(v, _) => !unread(v),
             Stmt::DeclareArray(v) | Stmt::SetElement(v, ..) => !unread(v),
+            Stmt::DeclareFragment(v) | Stmt::LoadFragment(v, _) | Stmt::MultiplyAdd(v, ..) => !unread(v),
             Stmt::For { body, .. } => !body.is_empty(),
             Stmt::If(_, then, or) => !(then.is_empty() && or.is_empty()),
             _ => true,

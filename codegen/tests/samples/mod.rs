@@ -86,7 +86,7 @@ impl Build {
         self.ir.buffers.len() - 1
     }
     pub fn shared(&mut self, name: &str, elem: Type, len: u32) -> usize {
-        self.ir.shared.push(Shared { name: name.into(), elem, len });
+        self.ir.shared.push(Shared { name: name.into(), elem, len, narrow: false });
         self.ir.shared.len() - 1
     }
     pub fn param(&mut self, name: &str, ty: Type) -> Expr {

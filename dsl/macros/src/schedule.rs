@@ -179,10 +179,18 @@ impl Body {
                     let tensor = self.reference(input, "tensor")?;
                     let at = self.level_name(input)?;
                     let (place, _) = choice(input, "Place", &PLACES)?;
+                    let storage = match peek_word(input).as_deref() {
+                        Some("f16") => input.parse::<Ident>().map(|_| quote!(Storage::F16))?,
+                        _ => quote!(Storage::F32),
+                    };
+                    let ahead = peek_word(input).as_deref() == Some("ahead");
+                    if ahead {
+                        input.parse::<Ident>()?;
+                    }
                     self.once(&tensor, format!("stage {tensor} in {place}"))?;
                     let tensor = tensor.text();
                     self.part(word.span(), quote!(Stage(::std::convert::From::from(#tensor), #place)));
-                    self.stages.push(quote!(Stage { tensor: ::std::convert::From::from(#tensor), at: ::std::convert::From::from(#at), place: #place }));
+                    self.stages.push(quote!(Stage { tensor: ::std::convert::From::from(#tensor), at: ::std::convert::From::from(#at), place: #place, storage: #storage, ahead: #ahead }));
                 }
                 "compute" => {
                     let value = self.reference(input, "value")?;
@@ -234,9 +242,9 @@ impl Body {
             "lanes" => quote!(Lanes),
             "unroll" => quote!(Unroll),
             "vector" => quote!(Vector),
-            "matrix" => return Err(Error::new(word.span(), "`matrix` is not available yet")),
+            "matrix" => quote!(Matrix),
             _ => {
-                let message = "expected a level: `grid`, `serial`, `lanes(n)`, `unroll(n)` or `vector(n)`";
+                let message = "expected a level: `grid`, `serial`, `lanes(n)`, `unroll(n)`, `vector(n)` or `matrix(n)`";
                 return Err(Error::new(word.span(), message));
             }
         };
@@ -404,7 +412,7 @@ fn choice(input: ParseStream, of: &str, words: &[(&str, &str)]) -> Result<(Token
         let variant = Ident::new(variant, Span::call_site());
         return Ok((quote!(#of::#variant), word.span()));
     }
-    let later = ["int8", "nf4", "matrix"].iter().any(|l| word == l);
+    let later = ["int8", "nf4"].iter().any(|l| word == l);
     let message = match later {
         true => format!("`{word}` is not available yet"),
         false => {

@@ -205,7 +205,7 @@ impl<'t> Parser<'t> {
         let found = all.iter().find(|w| self.is_word(word(**w)));
         let Some(found) = found else {
             let words: Vec<_> = all.iter().map(|w| format!("`{}`", word(*w))).collect();
-            let later = ["matrix", "int8", "nf4"].into_iter().find(|w| self.is_word(w));
+            let later = ["int8", "nf4"].into_iter().find(|w| self.is_word(w));
             let note = later.map(|w| format!(" (`{w}` is not available yet)")).unwrap_or_default();
             return Err(self.expected(words.join(" or ") + &note));
         };
@@ -353,9 +353,18 @@ impl<'t> Parser<'t> {
                 // Of the two places, `registers` never applies; that is for `apply` to say.
                 let places = if self.is_word(Place::Registers.word()) { Place::ALL } else { &[Place::Workgroup] };
                 let place = self.word(places, Place::word)?;
+                let mut storage = Storage::F32;
+                if self.is_word(Storage::F16.word()) {
+                    storage = Storage::F16;
+                    self.next();
+                }
+                let ahead = self.is_word("ahead");
+                if ahead {
+                    self.next();
+                }
                 self.once(at, format!("`stage {tensor}` in {place}"), KEEP_ONE);
                 self.parts.push((Spot::Stage(tensor.clone(), place), at));
-                s.stages.push(Stage { tensor, at: level, place });
+                s.stages.push(Stage { tensor, at: level, place, storage, ahead });
             }
             "compute" => {
                 self.next();

@@ -68,7 +68,13 @@ impl Schedule {
             p.named(&format!("fold {axis}"), Spot::Fold(axis.clone()), fold);
         }
         for stage in &self.stages {
-            let text = format!("stage {} at {}: {}", stage.tensor, stage.at, stage.place);
+            let mut text = format!("stage {} at {}: {}", stage.tensor, stage.at, stage.place);
+            if stage.storage != Storage::F32 {
+                text.push_str(&format!(" {}", stage.storage));
+            }
+            if stage.ahead {
+                text.push_str(" ahead");
+            }
             p.line(|p| p.spot(Spot::Stage(stage.tensor.clone(), stage.place), &text));
         }
         for compute in &self.computes {
@@ -145,7 +151,7 @@ macro_rules! words {
 }
 
 words! {
-    LevelKind { Grid "grid", Serial "serial", Lanes "lanes", Unroll "unroll", Vector "vector" }
+    LevelKind { Grid "grid", Serial "serial", Lanes "lanes", Unroll "unroll", Vector "vector", Matrix "matrix" }
     Fold { Serial "serial", Tree "tree", Subgroup "subgroup" }
     Place { Workgroup "workgroup", Registers "registers" }
     Storage { F32 "f32", F16 "f16", Bf16 "bf16" }

@@ -115,6 +115,8 @@ fn limits(target: &Target) -> String {
         Some(s) => format!("{} to {} lanes", s.min, s.max),
         None => "none".into(),
     };
+    let sides: Vec<String> = target.fragments.iter().map(|n| format!("{n} × {n}")).collect();
+    let matrices = if sides.is_empty() { "none".into() } else { format!("f16 fragments of {}", sides.join(" and ")) };
     let lines = [
         ("workgroup", format!("at most {} invocations", target.max_invocations)),
         ("workgroup memory", Size(target.max_workgroup_bytes.into()).to_string()),
@@ -123,6 +125,7 @@ fn limits(target: &Target) -> String {
         ("storage buffers", format!("at most {} a shader", target.max_storage_buffers)),
         ("workgroups", format!("at most {} a dimension", target.max_workgroups)),
         ("subgroups", subgroups),
+        ("cooperative matrices", matrices),
     ];
     lines.iter().map(|(name, value)| format!("  {name:<23} {value}\n")).collect()
 }
@@ -170,6 +173,7 @@ fn plan(
         profile: false,
         plain_argmax: true,
         vocab_limit: None,
+        notice: output::note,
     };
     output::out(&format!("\nplan on {} with a context of {context}\n", target.name))?;
     let plan = findings.check(Engine::plan(&folder.config, target, &options), |plan| {

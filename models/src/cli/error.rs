@@ -39,6 +39,17 @@ pub enum CliError {
     #[error(transparent)]
     Compile(#[from] CompileError),
 
+    /// A shader that HLSL has no words for.
+    #[error("schedule `{schedule}` of kernel `{kernel}` is not expressible in HLSL: {why}\n  = help: `--target wgsl` or `--target loops`")]
+    Inexpressible {
+        /// The kernel.
+        kernel: String,
+        /// The schedule.
+        schedule: String,
+        /// Why.
+        why: &'static str,
+    },
+
     /// Tokens that do not fit.
     #[error("{what} {}, and the context has room for {room} ({because})\n  = help: use fewer, {help}", counted(*.count, "token", "tokens"))]
     TooLong {

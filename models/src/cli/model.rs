@@ -186,6 +186,7 @@ pub fn options(args: &EngineArgs, tier: TierChoice, context: usize) -> Result<En
         profile: false,
         plain_argmax: false,
         vocab_limit: None,
+        notice: output::note,
     })
 }
 

@@ -159,6 +159,11 @@ fn show(args: &ShowArgs) -> Result<(), CliError> {
     };
     let shape = shape(&args.shape, &entry)?;
     let program = compile(&entry.kernel, &schedule, &shape, &target(&entry.kernel, &schedule, &shape))?;
+    let inexpressible = program.shaders.iter().find_map(|shader| hlsl::inexpressible(&shader.loops));
+    if let Some(why) = inexpressible.filter(|_| args.target == TextArg::Hlsl) {
+        let (kernel, schedule) = (entry.kernel.name, schedule.name);
+        return Err(CliError::Inexpressible { kernel, schedule, why });
+    }
     let texts: Vec<String> = program
         .shaders
         .iter()

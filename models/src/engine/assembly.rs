@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use tilewright_codegen::program::{Count, Program, TensorLayout};
-use tilewright_codegen::shape::Shape;
+use tilewright_codegen::shape::{Extent, Shape};
 use tilewright_codegen::target::Target;
 use tilewright_codegen::{CompileError, check_step, compile};
 use tilewright_dsl::ir::{self, Kernel};
@@ -93,6 +93,10 @@ pub struct Assembly<'a> {
     head_dim: u32,
     kernels: HashMap<String, Kernel>,
     programs: HashMap<(&'static str, Storage, bool, Shape), Arc<Program>>,
+    /// Whether schedules that narrow are passed over.
+    plain: bool,
+    /// Whether a schedule that narrows was taken.
+    narrowed: bool,
     /// Which of the user's schedules are wrong, and how, at the first shape at which they are.
     refused: Vec<(usize, ModelError)>,
     /// Tensors in two layouts, one for each `store` line that is to change.
@@ -122,6 +126,8 @@ impl<'a> Assembly<'a> {
             head_dim: head_dim as u32,
             kernels: kernels::all().into_iter().map(|e| (e.kernel.name.clone(), e.kernel)).collect(),
             programs: HashMap::new(),
+            plain: false,
+            narrowed: false,
             refused: Vec::new(),
             conflicts: Vec::new(),
             given: BTreeSet::new(),
@@ -150,6 +156,13 @@ impl<'a> Assembly<'a> {
     pub fn begin(&mut self, rows: Rows, steps: Vec<Params>) {
         (self.rows, self.steps, self.group) = (rows, steps, 0);
         self.ops.clear();
+    }
+
+    /// From here on no schedule narrows; whether one did so far. What was compiled for other steps is compiled anew.
+    pub fn widen(&mut self) -> bool {
+        self.plain = true;
+        self.programs.clear();
+        self.narrowed
     }
 
     /// Ops that follow belong to this group of a submission by layers.
@@ -245,7 +258,9 @@ impl<'a> Assembly<'a> {
         };
         let scalars = self.scalars(call);
         let (mut program, mut last) = (None, None);
-        for (i, own) in self.overrides.iter().enumerate().filter(|(_, s)| s.kernel == call.kernel) {
+        let meant = |s: &Schedule| s.kernel == call.kernel && !(self.plain && s.narrows());
+        for (i, own) in self.overrides.iter().enumerate().filter(|(_, s)| meant(s)) {
+            let narrows = own.narrows();
             let own = stored(own.clone());
             let done = compile(kernel, &own, &key.3, self.target).and_then(|program| {
                 let steps = self.steps.iter().map(|step| words(&scalars, step));
@@ -255,16 +270,17 @@ impl<'a> Assembly<'a> {
             last = Some((own, done.is_err()));
             match done {
                 // The last one counts.
-                Ok(done) => program = Some(done),
+                Ok(done) => program = Some((done, narrows)),
                 Err(bug @ CompileError::Bug(_)) => return Err(bug.into()),
                 Err(_) if self.refused.iter().any(|r| r.0 == i) => {}
                 Err(error) => self.refused.push((i, error.into())),
             }
         }
-        let mut program = match program {
+        let (mut program, narrows) = match program {
             Some(program) => program,
             None => self.best(kernel, &stored, &key.3)?,
         };
+        self.narrowed |= narrows;
         if let Some((refused, true)) = last {
             wish(&mut program, &refused);
         }
@@ -291,24 +307,32 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// The first of the tier's schedules that the device can run; the last one's errors if it can run none.
+    /// The first of the tier's schedules that the device can run, and whether it narrows; the last one's errors if it can run none.
     fn best(
         &self,
         kernel: &Kernel,
         stored: &dyn Fn(Schedule) -> Schedule,
         shape: &Shape,
-    ) -> Result<Program, CompileError> {
-        let own = self.tier.schedules(&kernel.name, self.rows != Rows::One, self.head_dim).cloned();
+    ) -> Result<(Program, bool), CompileError> {
+        let fixed = |name: &str| match shape.get(name) {
+            Some(Extent::Fixed(n)) => Some(n),
+            _ => None,
+        };
+        let own = self.tier.schedules(&kernel.name, self.rows != Rows::One, fixed, self.head_dim);
+        let own = own.filter(|s| !(self.plain && s.narrows())).cloned();
         let mut tried = None;
         for schedule in own {
+            let narrows = schedule.narrows();
             match compile(kernel, &stored(schedule), shape, self.target) {
                 Err(error @ CompileError::Schedule { .. }) => tried = Some(error),
-                done => return done,
+                done => return done.map(|program| (program, narrows)),
             }
         }
         match tried {
             Some(error) => Err(error),
-            None => compile(kernel, &stored(Schedule::empty(&kernel.name)), shape, self.target),
+            None => {
+                compile(kernel, &stored(Schedule::empty(&kernel.name)), shape, self.target).map(|program| (program, false))
+            }
         }
     }
 

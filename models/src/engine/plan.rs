@@ -19,9 +19,6 @@ use crate::kernels;
 use crate::qwen2::{ANGLES, IDS, LOGITS, Qwen2, ROW, TOKEN};
 use crate::tiers::{self, Tier};
 
-/// Positions that prefill takes at once.
-const CHUNK: u32 = 128;
-
 /// Which of a plan's graphs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {
@@ -39,6 +36,8 @@ pub struct Plan {
     pub tier: &'static Tier,
     /// Graphs in the order of [`Stage`].
     pub graphs: [Graph; 3],
+    /// [`Stage::Prefill`] once more without schedules that narrow to f16, where the first one has some.
+    pub plain: Option<Graph>,
     /// Weights in the order of their first use.
     pub weights: Vec<Placed>,
     /// The rotary table.
@@ -86,7 +85,7 @@ impl Plan {
         options: &EngineOptions,
     ) -> Result<Self, ModelError> {
         let context = options.context.unwrap_or(u32::try_from(config.context()).unwrap_or(u32::MAX));
-        let chunk = CHUNK.min(context);
+        let chunk = tier.chunk.min(context);
         let token = tier.device_argmax && options.plain_argmax;
         let limit = limit(config, options);
         // Rounds grow with positions in a step and before it, and the context bounds both together.
@@ -106,6 +105,16 @@ impl Plan {
         model.head(&h, head, token)?;
         let decode = a.end();
 
+        // Without what overflows f16: for prompts whose activations do.
+        let plain = match a.widen() {
+            true => {
+                a.begin(Rows::Chunk(chunk), longest(chunk));
+                Qwen2::new(a, config, context as usize).layers()?;
+                Some(a.end())
+            }
+            false => None,
+        };
+
         let place = |name: &str| a.find(name).cloned().ok_or_else(|| ModelError::Unplanned { tensor: name.into() });
         Ok(Plan {
             tier,
@@ -120,6 +129,7 @@ impl Plan {
             limit,
             vocab: config.vocab_size as u32,
             unused: Vec::new(),
+            plain: plain.map(|ops| a.graph(ops)),
             graphs: [prefill, last, decode].map(|ops| a.graph(ops)),
         })
     }

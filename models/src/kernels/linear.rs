@@ -76,3 +76,25 @@ schedule! {
         stage x at ko: workgroup;
     }
 }
+
+schedule! {
+    /// Prefill by cooperative matrices: 128 × 128 outputs a workgroup, 2 × 4 fragments a subgroup.
+    pub matrix for linear {
+        workgroup 256;
+        t: grid, lanes(4), unroll(2), matrix(16);
+        r: grid, lanes(2), unroll(4), matrix(16);
+        k: serial as ko, serial(2), matrix(16);
+        stage w at ko: workgroup f16;
+        stage x at ko: workgroup f16;
+    }
+}
+
+schedule! {
+    /// Prefill by cooperative matrices where outputs are few: 64 × 64 outputs a workgroup, 2 × 2 fragments a subgroup.
+    pub matrix_small for linear from matrix {
+        workgroup 128;
+        t: grid, lanes(2), unroll(2), matrix(16);
+        r: grid, lanes(2), unroll(2), matrix(16);
+        k: serial as ko, serial(4), matrix(16);
+    }
+}

@@ -128,7 +128,8 @@ fn numbers(nest: &Nest, program: &Program) -> String {
     let _ = writeln!(out, "workgroup: {} invocations", nest.workgroup);
     for tile in &nest.tiles {
         let (what, at) = nest.tile_names(tile);
-        let _ = writeln!(out, "tile: {what} in workgroup memory, anew at every step of {at}");
+        let narrow = if tile.narrow { ", narrowed to f16" } else { "" };
+        let _ = writeln!(out, "tile: {what} in workgroup memory{narrow}, anew at every step of {at}");
     }
     for (tensor, layout) in nest.kernel.tensors.iter().zip(&nest.tensors) {
         let dims: Vec<String> = layout.dims.iter().map(ToString::to_string).collect();
@@ -181,6 +182,7 @@ fn meaning(kind: LevelKind, n: u32) -> String {
         LevelKind::Lanes => ("invocation", "invocations", ""),
         LevelKind::Unroll => ("copy", "copies", " in registers"),
         LevelKind::Vector => ("neighbour", "neighbours", " of one load"),
+        LevelKind::Matrix => ("element", "elements", " of a fragment's side"),
     };
     format!("{n} {}{rest}", if n == 1 { one } else { many })
 }

@@ -69,7 +69,7 @@ fn loops(part: u32) -> LoopIr {
 pub fn with_workgroup_memory(row: u32, bytes: u32) -> Program {
     let mut program = program(row, 1);
     let shader = &mut program.shaders[0];
-    shader.loops.shared = vec![Shared { name: "tile".into(), elem: Type::F32, len: bytes / 4 }];
+    shader.loops.shared = vec![Shared { name: "tile".into(), elem: Type::F32, len: bytes / 4, narrow: false }];
     shader.loops.body.push(Stmt::StoreShared(0, Expr::U32(bytes / 4 - 1), Expr::F32(1.0)));
     shader.wgsl = print(&shader.loops, Dialect::Native);
     program

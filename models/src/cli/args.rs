@@ -5,6 +5,7 @@
 
 mod read;
 mod review;
+mod tune;
 mod values;
 
 use std::ffi::OsString;
@@ -17,6 +18,7 @@ use crate::checkpoint::Dtype;
 use crate::engine::{Backend, TierChoice};
 use crate::synth::PRESETS;
 pub use review::{DiffArgs, ExplainArgs, ExportArgs};
+pub use tune::{TuneArgs, TunedArgs};
 pub use values::{Ids, ShapeArg, TierList};
 use values::{adapter, count, ids, number, seed, several, shape, size, target, tier, tier_list};
 
@@ -57,6 +59,8 @@ pub enum Command {
     Logits(LogitsArgs),
     /// Measure tiers against each other, and write the optimisation report
     Bench(BenchArgs),
+    /// Search faster schedules for this adapter by measuring, and keep them
+    Tune(TuneArgs),
     /// Write a model of any Qwen2.5 shape by formula, to measure speed without downloading weights
     Synth(SynthArgs),
     /// List kernels with their schedules, or show the shader of one
@@ -110,6 +114,10 @@ pub struct EngineArgs {
     /// Schedules from a file of canonical text take the place of the tier's own for the same kernels
     #[arg(long, value_name = "FILE")]
     pub schedules: Option<PathBuf>,
+
+    /// Measured schedules.
+    #[command(flatten)]
+    pub tuned: TunedArgs,
 
     /// Positions to make room for, prompt included [default: what the command needs, at most the model's own]
     #[arg(long, value_name = "N", value_parser = count)]

@@ -5,6 +5,7 @@ use tilewright_runtime::{AdapterChoice, TargetSpec};
 
 use crate::engine::TierChoice;
 use crate::tiers;
+use crate::tune::Tuning;
 
 /// Token ids.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +22,16 @@ pub struct ShapeArg(pub Vec<(String, Extent)>);
 /// A number or a part of a name.
 pub fn adapter(text: &str) -> Result<AdapterChoice, String> {
     text.parse().map_err(|e| match e {})
+}
+
+/// `auto`, `off` or a file.
+pub fn tuning(text: &str) -> Result<Tuning, String> {
+    match text {
+        "auto" => Ok(Tuning::Auto),
+        "off" => Ok(Tuning::Off),
+        "" => Err("expected `auto`, `off` or a file".into()),
+        path => Ok(Tuning::File(path.into())),
+    }
 }
 
 /// Limits to lower.

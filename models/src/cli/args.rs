@@ -19,8 +19,8 @@ use crate::engine::{Backend, TierChoice};
 use crate::synth::PRESETS;
 pub use review::{DiffArgs, ExplainArgs, ExportArgs};
 pub use tune::{TuneArgs, TunedArgs};
-pub use values::{Ids, ShapeArg, TierList};
-use values::{adapter, count, ids, number, seed, several, shape, size, target, tier, tier_list};
+pub use values::{Ids, Rungs, ShapeArg, TierList};
+use values::{adapter, count, ids, number, rungs, seed, several, shape, size, target, tier};
 
 const OVERVIEW: &str = "\
 Examples:
@@ -297,9 +297,10 @@ pub struct BenchArgs {
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = several)]
     pub generate: u32,
 
-    /// The tiers: a number, a list such as `0,3,6`, a range such as `0..10` with both ends, or `all`
-    #[arg(long, value_name = "LIST", default_value = "all", value_parser = tier_list, allow_hyphen_values = true)]
-    pub tiers: TierList,
+    /// The tiers: a number, a list such as `0,3,6`, a range such as `0..10` with both ends, or `all`; `auto` in the list is what
+    /// `generate` takes, tuned schedules included
+    #[arg(long, value_name = "LIST", default_value = "all", value_parser = rungs, allow_hyphen_values = true)]
+    pub tiers: Rungs,
 
     /// Measured runs of each tier, after one to warm up
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = count)]

@@ -3,6 +3,7 @@
 //! The rule: the file is written after each kernel, as a whole, and never where somebody has edited it; a second call goes on where the
 //! first one ended. Absent: any schedule that was not measured and checked here.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -16,7 +17,7 @@ use super::error::CliError;
 use super::interrupt;
 use super::model::Folder;
 use super::output;
-use crate::engine::{EngineOptions, Plan, TierChoice};
+use crate::engine::{EngineOptions, Plan, Stage, TierChoice};
 use crate::error::{ModelError, counted};
 use crate::tune::file::untouched;
 use crate::tune::predict::{Figures, predict};
@@ -24,10 +25,14 @@ use crate::tune::race::Verdict;
 use crate::tune::rig::Rig;
 use crate::tune::search::{Candidate, Event, Search, candidates};
 use crate::tune::site::{Phase, fingerprint};
+use crate::tune::space::plain;
 use crate::tune::{Entry, Site, Tuned, find};
 
 /// Positions of the cache, unless the flag says otherwise: a prompt of 4,096 and a text of 128.
 const CONTEXT: usize = 4224;
+
+/// Races after which a site counts as searched though its time was over.
+const ENOUGH: usize = 8;
 
 /// Candidates that a dry run lists for each kernel.
 const LISTED: usize = 12;
@@ -118,8 +123,8 @@ fn tune(args: &TuneArgs, figures: &Figures, sites: &[Site], rig: &mut Rig, store
         bar.finish_and_clear();
         let done = done?;
         output::line(&format!("{}: {}", site.key, done.entry.note));
-        // A search that was cut off with nothing found leaves the site to the next call.
-        if done.gain.is_some() || !watch.asked() {
+        // A search that was cut off before it found anything leaves the site to the next call.
+        if done.gain.is_some() || !done.cut || done.raced >= ENOUGH {
             store.put(done.entry)?;
         }
     }
@@ -132,15 +137,15 @@ fn tune(args: &TuneArgs, figures: &Figures, sites: &[Site], rig: &mut Rig, store
 
 /// How long the ops of a site are guessed to take in a step.
 fn share(site: &Site, rig: &Rig, figures: &Figures) -> f64 {
-    let words = site.longest.last().cloned().unwrap_or_default();
-    let guess = predict(&site.program, &words, 0, figures);
+    let (bytes, words) = rig.work(site);
+    let guess = predict(&site.program, &words, bytes, figures);
     rig.ops(site) as f64 * guess.map_or(0.0, |g| g.us)
 }
 
 /// Whole steps with the schedules as they were and as they are.
 fn summary(rig: &Rig, before: [runtime::Graph; 2]) -> Result<(), CliError> {
     for phase in [Phase::Decode, Phase::Prefill] {
-        let outcome = rig.compare(&before[phase as usize], phase)?;
+        let Some(outcome) = rig.compare(&before[phase as usize], phase)? else { continue };
         let step = match phase {
             Phase::Decode => "a token",
             Phase::Prefill => "a chunk of a prompt",
@@ -200,10 +205,14 @@ fn dry_run(
 ) -> Result<(), CliError> {
     let head = if folder.config.tie_word_embeddings { crate::checkpoint::EMBEDDING } else { crate::checkpoint::HEAD };
     let (plan, _) = Plan::choose(&folder.config, head, device.target(), options, true)?;
-    for site in wanted(args, &plan.sites)? {
+    let mut sites = wanted(args, &plan.sites)?;
+    sites.sort_by_key(|site| site.phase);
+    for site in sites {
+        let stage = if site.phase == Phase::Decode { Stage::Decode } else { Stage::Prefill };
         let words = site.longest.last().cloned().unwrap_or_default();
-        let mut seen = std::collections::HashSet::new();
-        let all = candidates(&site, &site.schedule, device.target(), figures, &words, &mut seen);
+        let work = (site.bytes(plan.graph(stage), &words), words);
+        let mut seen = HashSet::from([plain(&site.schedule)]);
+        let all = candidates(&site, &site.schedule, device.target(), figures, &work, &mut seen);
         output::out(&format!("{}: {} legal candidates around `{}`\n", site.key, all.len(), site.schedule.name))?;
         for candidate in all.iter().take(LISTED) {
             let text = candidate.schedule.to_string();

@@ -1,8 +1,8 @@
 //! How long a program will take, guessed from the figures of its shaders: good enough to say what is measured first.
 //!
-//! A dispatch costs what an empty one does, and then the longest of three: the bytes that it must move at the rate of a copy, all
-//! loads together at the rate of the caches, and the chain of loads, barriers and arithmetic of one invocation, once for each wave
-//! of invocations that the device can hold. The rule: every number is one that a person can follow, and none decides: a clock
+//! A dispatch costs what an empty one does, and then the longest of three and a quarter of the other two, which overlap with it in
+//! part: the bytes that it must move at the rate of a copy, all loads together at the rate of the caches, and the chain of loads,
+//! barriers and arithmetic of one invocation, once for each wave of invocations that the device can hold. The rule: every number is one that a person can follow, and none decides: a clock
 //! does. Absent: bank conflicts, registers of the device, clocks.
 
 use std::collections::BTreeMap;
@@ -99,8 +99,9 @@ pub fn predict(program: &Program, words: &BTreeMap<String, u32>, bytes: u64, fig
         let waves = (invocations / figures.resident).max(1.0);
         let chain = at(&cost.loads) * figures.load + at(&cost.barriers) * figures.barrier + at(&cost.flops) * figures.flop;
         let parts = [(Bound::Memory, memory), (Bound::Caches, caches), (Bound::Chain, waves * chain)];
-        let (bound, us) = parts.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
-        total.us += figures.dispatch + us;
+        let (bound, us) = parts.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let others = parts.iter().map(|p| p.1).sum::<f64>() - us;
+        total.us += figures.dispatch + us + others / 4.0;
         if us >= most {
             (most, total.bound) = (us, bound);
             (total.workgroups, total.invocations) = (workgroups, shader.loops.workgroup);
@@ -131,7 +132,8 @@ mod tests {
         assert!(guess(&linear::naive(), 896).us > 5.0 * guess(&linear::row(), 896).us);
         let large = guess(&linear::row(), 50_000);
         assert_eq!(large.bound, Bound::Memory);
-        assert!((large.us - 2.0 - 50_000.0 * 896.0 * 4.0 / 4e6).abs() < 1e-3, "{large:?}");
+        let bytes = 50_000.0 * 896.0 * 4.0 / 4e6;
+        assert!(large.us > 2.0 + bytes && large.us < 2.0 + 1.5 * bytes, "{large:?}");
         assert_eq!(large.workgroups, 50_000.0);
     }
 }

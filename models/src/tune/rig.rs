@@ -4,6 +4,7 @@
 //! and dispatches wait for each other as they do there; where a step takes long (a software adapter), it is the site's ops alone.
 //! Times are the device's, or the host's where there are no timestamps. Absent: any judgement.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -11,7 +12,7 @@ use tilewright_codegen::program::{Count, Program};
 use tilewright_codegen::target::Target;
 use tilewright_runtime::{Buffers, Device, Executor, Graph, Op, Params, Read, RuntimeError, Submission};
 
-use super::race::{Outcome, Rounds, race};
+use super::race::{LEAST, Outcome, Rounds, race};
 use super::site::{Phase, Site};
 use crate::engine::{Plan, Stage};
 
@@ -32,6 +33,8 @@ pub struct Rig {
     graphs: [Graph; 2],
     /// Steps that are timed, in the same order: parameters at a short and at a long position.
     moments: [Vec<Params>; 2],
+    /// Microseconds of a step, once known.
+    steps: [OnceCell<f64>; 2],
 }
 
 /// A site with what is run for it.
@@ -69,6 +72,7 @@ impl Rig {
             buffers: Arc::clone(buffers),
             graphs: [graph(Stage::Decode), graph(Stage::Prefill)],
             moments: [decode, prefill],
+            steps: Default::default(),
         }
     }
 
@@ -92,29 +96,40 @@ impl Rig {
         self.graphs.clone()
     }
 
-    /// A race of a step as it is now against one by `before`, at the short position.
+    /// A race of a step as it is now against one by `before`, at the short position; none where a step takes too long.
     ///
     /// # Errors
     /// Those of the device.
-    pub fn compare(&self, before: &Graph, phase: Phase) -> Result<Outcome, RuntimeError> {
+    pub fn compare(&self, before: &Graph, phase: Phase) -> Result<Option<Outcome>, RuntimeError> {
+        if self.step(phase)? * LEAST as f64 > PATIENCE * 0.25e6 {
+            return Ok(None);
+        }
         let moments = || self.moments[phase as usize][..1].to_vec();
         let mut old = self.ready(before.clone(), moments())?;
         let mut new = self.ready(self.graphs[phase as usize].clone(), moments())?;
         let start = Instant::now();
         let one = |runner: &mut Runner| runner.run().map(|times| times.iter().sum());
         let late = &mut || start.elapsed().as_secs_f64() > PATIENCE;
-        race(Rounds { most: 41 }, &mut || one(&mut old), &mut || one(&mut new), late)
+        race(Rounds { most: 41 }, &mut || one(&mut old), &mut || one(&mut new), late).map(Some)
     }
 
-    /// Microseconds of a step with what has been put in so far, at its short position.
-    ///
-    /// # Errors
-    /// Those of the device.
-    pub fn step(&self, phase: Phase) -> Result<f64, RuntimeError> {
+    /// Microseconds of a step at its short position, as it was when this was first asked.
+    fn step(&self, phase: Phase) -> Result<f64, RuntimeError> {
+        if let Some(known) = self.steps[phase as usize].get() {
+            return Ok(*known);
+        }
         let moments = self.moments[phase as usize][..1].to_vec();
         let mut runner = self.ready(self.graphs[phase as usize].clone(), moments)?;
         runner.run()?;
-        Ok(runner.run()?.iter().sum())
+        let time = runner.run()?.iter().sum();
+        Ok(*self.steps[phase as usize].get_or_init(|| time))
+    }
+
+    /// Bytes that one op of a site must move at the short position, and the words of its parameters there.
+    pub fn work(&self, site: &Site) -> (u64, Params) {
+        let mut words = site.longest.last().cloned().unwrap_or_default();
+        words.extend(self.moments[site.phase as usize][0].clone());
+        (site.bytes(&self.graphs[site.phase as usize], &words), words)
     }
 
     /// The place of a site, and how long a run of it takes.

@@ -84,13 +84,14 @@ pub struct Done {
     pub cut: bool,
 }
 
-/// All that is legal around a schedule, best guess first, of what `seen` does not hold yet; `seen` then holds it.
+/// All that is legal around a schedule, best guess first, of what `seen` does not hold yet; `seen` then holds it. `work` is the bytes
+/// that it must move and the words of its parameters.
 pub fn candidates(
     site: &Site,
     base: &Schedule,
     target: &Target,
     figures: &Figures,
-    words: &Params,
+    work: &(u64, Params),
     seen: &mut HashSet<Schedule>,
 ) -> Vec<Candidate> {
     let bounds = Bounds {
@@ -105,7 +106,7 @@ pub fn candidates(
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let share = new.len().div_ceil(threads).max(1);
     let mut all: Vec<Candidate> = std::thread::scope(|scope| {
-        let work = |part: &[Schedule]| part.iter().filter_map(|s| candidate(site, s, target, figures, words)).collect();
+        let work = |part: &[Schedule]| part.iter().filter_map(|s| candidate(site, s, target, figures, work)).collect();
         let running: Vec<_> = new.chunks(share).map(|part| scope.spawn(move || -> Vec<Candidate> { work(part) })).collect();
         running.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
     });
@@ -123,15 +124,14 @@ fn candidate(
     schedule: &Schedule,
     target: &Target,
     figures: &Figures,
-    words: &Params,
+    (bytes, words): &(u64, Params),
 ) -> Option<Candidate> {
     let program = compile(&site.kernel, schedule, &site.shape, target).ok()?;
     let longest = |step| check_step(&site.kernel, schedule, &site.shape, target, &program, step).is_ok();
     if program.tensors != site.program.tensors || !site.longest.iter().all(longest) {
         return None;
     }
-    let bytes = program.tensors.iter().map(|t| (0..t.parts.len()).map(|i| t.part_bytes(i)).sum::<u64>()).sum();
-    let guess = predict(&program, words, bytes, figures);
+    let guess = predict(&program, words, *bytes, figures);
     Some(Candidate { schedule: schedule.clone(), program: Arc::new(program), guess })
 }
 
@@ -143,7 +143,7 @@ impl Search<'_> {
     pub fn run(&self, rig: &mut Rig, tell: &mut dyn FnMut(Event)) -> Result<Done, RuntimeError> {
         let site = self.site;
         let place = rig.place(site)?;
-        let words = self.words(&place);
+        let work = rig.work(site);
         let base = Candidate { schedule: site.schedule.clone(), program: Arc::clone(&site.program), guess: None };
         let mut reference = None;
         let before = rig.results(&place, &base.program)?;
@@ -151,7 +151,7 @@ impl Search<'_> {
         let mut holder = rig.runner(&place, &base.program)?;
         let scale = holder.run()?;
         let mut seen = HashSet::from([plain(&base.schedule)]);
-        let mut list = candidates(site, &base.schedule, rig.target(), self.figures, &words, &mut seen);
+        let mut list = candidates(site, &base.schedule, rig.target(), self.figures, &work, &mut seen);
         let (mut raced, mut idle) = (0, 0);
         while idle < PATIENCE && !list.is_empty() && !self.over() {
             let next = list.remove(0);
@@ -172,7 +172,7 @@ impl Search<'_> {
             }
             match self.check(rig, &place, &before, &mut reference, &next) {
                 Ok(()) => {
-                    let around = candidates(site, &next.schedule, rig.target(), self.figures, &words, &mut seen);
+                    let around = candidates(site, &next.schedule, rig.target(), self.figures, &work, &mut seen);
                     list.extend(around);
                     list.sort_by(|a, b| us(a).total_cmp(&us(b)));
                     (incumbent, holder, idle) = (next, challenger, 0);
@@ -199,13 +199,6 @@ impl Search<'_> {
 
     fn over(&self) -> bool {
         (self.stop)() || Instant::now() >= self.until
-    }
-
-    /// The words of a program's parameters in the first step that is timed.
-    fn words(&self, place: &Place) -> Params {
-        let mut words = self.site.longest.last().cloned().unwrap_or_default();
-        words.extend(place.moments.iter().take(1).flatten().map(|(name, value)| (name.clone(), *value)));
-        words
     }
 
     /// A race of runs; each run's time is that of the first moment, as far as the others take as much longer as `scale` says.

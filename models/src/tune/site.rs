@@ -7,10 +7,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use tilewright_codegen::program::Program;
+use tilewright_codegen::program::{Count, Program};
 use tilewright_codegen::shape::{Extent, Shape};
 use tilewright_dsl::ir::{Expr, Kernel};
 use tilewright_dsl::schedule::{Schedule, Storage};
+use tilewright_runtime::Graph;
 
 use super::file::Entry;
 
@@ -103,6 +104,13 @@ impl Site {
     /// Whether the plan took this entry.
     pub fn uses(&self, entry: &Entry) -> bool {
         self.program.schedule == entry.schedule.name
+    }
+
+    /// Bytes that an op of this site in `graph` reads and writes, each once, where its parameters have these words.
+    pub fn bytes(&self, graph: &Graph, words: &BTreeMap<String, u32>) -> u64 {
+        let Some(op) = graph.ops.iter().find(|op| Arc::ptr_eq(&op.program, &self.program)) else { return 0 };
+        let count = |count: &Option<Count>| count.as_ref().and_then(|c| c.eval(words)).map_or(0, u64::from);
+        4 * (count(&op.reads) + count(&op.writes))
     }
 
     /// Positions of the longest step.

@@ -15,6 +15,15 @@ pub struct Ids(pub Vec<u32>);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TierList(pub Vec<usize>);
 
+/// Tiers to measure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rungs {
+    /// By their numbers, ascending.
+    pub tiers: Vec<usize>,
+    /// The automatic choice too, with tuned schedules.
+    pub auto: bool,
+}
+
 /// Extents by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShapeArg(pub Vec<(String, Extent)>);
@@ -121,6 +130,13 @@ pub fn tier_list(text: &str) -> Result<TierList, String> {
     Ok(TierList(all))
 }
 
+/// The same, and `auto` among them.
+pub fn rungs(text: &str) -> Result<Rungs, String> {
+    let (auto, rest): (Vec<&str>, Vec<&str>) = text.split(',').partition(|part| part.trim() == "auto");
+    let tiers = if rest.is_empty() { Vec::new() } else { tier_list(&rest.join(",")).map_err(|e| e + ", or `auto`")?.0 };
+    Ok(Rungs { tiers, auto: !auto.is_empty() })
+}
+
 /// `r=896,t<=64`.
 pub fn shape(text: &str) -> Result<ShapeArg, String> {
     let mut extents: Vec<(String, Extent)> = Vec::new();
@@ -158,6 +174,14 @@ mod tests {
         for wrong in ["99", "0..99", "3..1", "", "x", "-1"] {
             assert!(tier_list(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn the_automatic_choice_stands_beside_numbers() {
+        assert_eq!(rungs("auto"), Ok(Rungs { tiers: vec![], auto: true }));
+        assert_eq!(rungs("3,auto,0..1"), Ok(Rungs { tiers: vec![0, 1, 3], auto: true }));
+        assert!(!rungs("all").unwrap().auto);
+        assert!(rungs("99").unwrap_err().ends_with("or `auto`") && rungs("").is_err());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The command line: `generate`, `logits`, `bench`, `tune`, `synth`, `shaders`, `diff`, `explain`, `doctor`.
+//! The command line: `generate`, `logits`, `bench`, `report`, `tune`, `synth`, `shaders`, `diff`, `explain`, `doctor`.
 //!
 //! From arguments and a model folder it makes text on stdout and everything else on stderr, so that stdout can be piped. The rule:
 //! exit code 0 on success, 2 where the command line is wrong, in itself or for this model or machine, 1 where anything else is, 130
@@ -19,6 +19,7 @@ mod logits;
 mod model;
 mod names;
 mod output;
+mod report;
 mod shaders;
 mod slow;
 mod synth;
@@ -47,6 +48,7 @@ pub fn main() -> ExitCode {
         Command::Generate(args) => generate::run(args),
         Command::Logits(args) => logits::run(args),
         Command::Bench(args) => bench::run(args),
+        Command::Report(args) => report::run(args),
         Command::Tune(args) => tune::run(args),
         Command::Synth(args) => synth::run(args),
         Command::Shaders(args) => shaders::run(args),

@@ -89,8 +89,7 @@ impl Device {
             target = spec.lower(target)?;
             apply_to_limits(&target, &mut limits);
         }
-        let wished =
-            wgpu::Features::SUBGROUP | wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::PIPELINE_CACHE;
+        let wished = wgpu::Features::SUBGROUP | wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::PIPELINE_CACHE;
         let mut features = handle.features() & wished;
         features.set(wgpu::Features::SUBGROUP, target.subgroups.is_some());
         if let ShaderLanguage::Hlsl(_) = shaders {

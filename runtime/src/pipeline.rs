@@ -47,12 +47,8 @@ impl Device {
         let new = |wgsl: &str| !self.pipelines().has(wgsl);
         let wanted: Vec<_> = shaders.filter(|(_, s)| new(&s.wgsl) && seen.insert(&s.wgsl)).collect();
         let count = wanted.len();
-        let told = |i: usize| Compiling {
-            kernel: &wanted[i].0.kernel,
-            schedule: &wanted[i].0.schedule,
-            number: i + 1,
-            count,
-        };
+        let told =
+            |i: usize| Compiling { kernel: &wanted[i].0.kernel, schedule: &wanted[i].0.schedule, number: i + 1, count };
         let make = |i: usize| {
             let (program, shader) = wanted[i];
             let owner = Owner { kernel: &program.kernel, schedule: &program.schedule };

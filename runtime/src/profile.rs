@@ -66,15 +66,18 @@ impl Profile {
             bytes: rows.iter().map(|r| r.bytes).sum(),
         };
         let mut out = format!(
-            "{:<20} {:<16} {:>7} {:>12} {:>14} {:>9} {:>7}\n",
-            "kernel", "schedule", "calls", "µs", "bytes", "GB/s", "% copy"
+            "{:<20} {:<24} {:>7} {:>12} {:>9} {:>14} {:>9} {:>7}\n",
+            "kernel", "schedule", "calls", "µs", "µs each", "bytes", "GB/s", "% copy"
         );
         for row in rows.into_iter().chain([&total]) {
             let rate = row.gb_per_s();
             let share = copy.filter(|c| *c > 0.0).map_or("-".into(), |c| format!("{:.1}", 100.0 * rate / c));
             let (kernel, schedule, calls) = (&row.kernel, &row.schedule, row.calls);
             let (us, bytes) = (row.us, row.bytes);
-            out += &format!("{kernel:<20} {schedule:<16} {calls:>7} {us:>12.1} {bytes:>14} {rate:>9.2} {share:>7}\n");
+            let each = us / calls.max(1) as f64;
+            out += &format!(
+                "{kernel:<20} {schedule:<24} {calls:>7} {us:>12.1} {each:>9.2} {bytes:>14} {rate:>9.2} {share:>7}\n"
+            );
         }
         out
     }

@@ -4,6 +4,7 @@
 //! anything is opened. Absent: defaults that a model's own files set.
 
 mod read;
+mod report;
 mod review;
 mod tune;
 mod values;
@@ -17,6 +18,7 @@ use tilewright_runtime::{AdapterChoice, TargetSpec};
 use crate::checkpoint::Dtype;
 use crate::engine::{Backend, TierChoice};
 use crate::synth::PRESETS;
+pub use report::ReportArgs;
 pub use review::{DiffArgs, ExplainArgs, ExportArgs};
 pub use tune::{TuneArgs, TunedArgs};
 pub use values::{Ids, Rungs, ShapeArg, TierList};
@@ -59,6 +61,8 @@ pub enum Command {
     Logits(LogitsArgs),
     /// Measure tiers against each other, and write the optimisation report
     Bench(BenchArgs),
+    /// Measure everything that this project is judged by, beside figures of others, with plots
+    Report(ReportArgs),
     /// Search faster schedules for this adapter by measuring, and keep them
     Tune(TuneArgs),
     /// Write a model of any Qwen2.5 shape by formula, to measure speed without downloading weights

@@ -8,13 +8,14 @@ mod prompt;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use tilewright_runtime::ProfileRow;
 
 use super::args::GenerateArgs;
 use super::error::CliError;
 use super::interrupt::{self, Watch};
 use super::model::{self, Folder, Loaded};
 use super::{output, since_start};
-use crate::engine::{Engine, Loading, Step};
+use crate::engine::{Engine, Loading, ProfileTable, Step};
 use crate::error::{ModelError, counted};
 use crate::sampler::SamplingParams;
 use crate::tokenizer::{SpecialTokens, TextStream, Tokenizer};
@@ -281,6 +282,23 @@ pub fn loading(parts: &Loading) -> Value {
     })
 }
 
+/// The GPU's time by kernel and schedule.
+fn profile(table: &ProfileTable) -> Value {
+    let copy = table.copy_gb_per_s;
+    let row = |r: &ProfileRow| {
+        json!({
+            "kernel": r.kernel,
+            "schedule": r.schedule,
+            "calls": r.calls,
+            "us": r.us,
+            "bytes": r.bytes,
+            "gb_per_s": r.gb_per_s(),
+            "percent_of_copy": 100.0 * r.gb_per_s() / copy,
+        })
+    };
+    json!({ "copy_gb_per_s": copy, "kernels": table.profile.rows.iter().map(row).collect::<Vec<_>>() })
+}
+
 fn per_second(count: usize, time: Duration) -> Option<f64> {
     let seconds = time.as_secs_f64();
     (count > 0 && seconds > 0.0).then(|| count as f64 / seconds)
@@ -331,6 +349,7 @@ fn report(run: &Run, engine: &Engine, prompt: &Prompt, text: String, seed: u64) 
         "loading_ms": loading(&info.loading),
         "prefill_tokens_per_s": per_second(prompt.ids.len(), run.prefill),
         "decode_tokens_per_s": per_second(run.decoded, run.decode),
+        "profile": engine.profile().map(|table| profile(&table)),
         "submits_per_token": info.submits,
         "dispatches_per_token": info.dispatches,
         "readback_bytes_per_token": info.readback_bytes,

@@ -238,9 +238,11 @@ impl Store {
     /// The file that is asked for, or the adapter's own, with what it holds.
     fn open(args: &TuneArgs, device: &Device) -> Result<Self, CliError> {
         let adapter = device.adapter();
-        let path = args.output.clone().or_else(|| find::place(adapter)).ok_or_else(|| {
-            CliError::usage("there is no folder for caches here", "name a file with --output")
-        })?;
+        let path = args
+            .output
+            .clone()
+            .or_else(|| find::place(adapter))
+            .ok_or_else(|| CliError::usage("there is no folder for caches here", "name a file with --output"))?;
         let empty = Tuned {
             adapter: adapter.name.clone(),
             driver: adapter.driver.clone(),
@@ -275,7 +277,10 @@ impl Store {
             return Ok(());
         }
         let message = format!("{} was edited since `tilewright tune` wrote it", self.path.display());
-        Err(CliError::usage(message, "use it with --tuned, write another file with --output, or overwrite it with --force"))
+        Err(CliError::usage(
+            message,
+            "use it with --tuned, write another file with --output, or overwrite it with --force",
+        ))
     }
 
     /// Sites that the file has nothing for; those that it has something for run by it from here on.

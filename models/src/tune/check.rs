@@ -180,10 +180,13 @@ fn reduced(site: &Site, target: &Target) -> Shape {
     let mut kept: Vec<&String> = Vec::new();
     loop {
         let size = |dims: &[tilewright_dsl::ir::ExtentId]| {
-            let of = |e: &tilewright_dsl::ir::ExtentId| u64::from(number(&shape, &kernel.extents[e.0 as usize]).unwrap_or(1));
+            let of = |e: &tilewright_dsl::ir::ExtentId| {
+                u64::from(number(&shape, &kernel.extents[e.0 as usize]).unwrap_or(1))
+            };
             dims.iter().map(of).product::<u64>()
         };
-        let Some(widest) = kernel.tensors.iter().max_by_key(|t| size(&t.dims)).filter(|t| size(&t.dims) > ELEMENTS) else {
+        let Some(widest) = kernel.tensors.iter().max_by_key(|t| size(&t.dims)).filter(|t| size(&t.dims) > ELEMENTS)
+        else {
             return shape;
         };
         let names = widest.dims.iter().map(|e| &kernel.extents[e.0 as usize]).filter(|n| !kept.contains(n));

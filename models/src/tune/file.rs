@@ -51,7 +51,9 @@ pub enum FileError {
     #[error("{0}")]
     Syntax(#[from] SyntaxErrors),
     /// The head does not say whose it is.
-    #[error("{path}: no line `// adapter: NAME` before the first schedule; expected a file that `tilewright tune` wrote")]
+    #[error(
+        "{path}: no line `// adapter: NAME` before the first schedule; expected a file that `tilewright tune` wrote"
+    )]
     NoAdapter {
         /// The file.
         path: String,
@@ -116,7 +118,11 @@ impl Tuned {
                         found: content.trim().into(),
                         expected: "`// text: ` and 16 hexadecimal digits",
                     })?;
-                    places.iter_mut().for_each(|(at, place)| if *at + 1 == line { place.text = Some(number) });
+                    places.iter_mut().for_each(|(at, place)| {
+                        if *at + 1 == line {
+                            place.text = Some(number)
+                        }
+                    });
                 }
                 "measured" => {
                     if let Some((_, place)) = places.last_mut() {
@@ -132,7 +138,10 @@ impl Tuned {
         let mut before = 0;
         for schedule in schedules {
             let line = schedule.origin.start.line;
-            let own = places.iter().rev().find(|(at, place)| (before..line).contains(at) && place.at.kernel() == schedule.kernel);
+            let own = places
+                .iter()
+                .rev()
+                .find(|(at, place)| (before..line).contains(at) && place.at.kernel() == schedule.kernel);
             let Some((_, place)) = own else {
                 let (schedule, kernel) = (schedule.name, schedule.kernel);
                 return Err(FileError::NoSite { path: path.into(), line, schedule, kernel });
@@ -179,10 +188,8 @@ impl fmt::Display for Tuned {
             }
             body += &entry.schedule.to_string();
         }
-        let head = format!(
-            "{HEAD}// adapter: {}\n// driver: {}\n// compiler: {}\n",
-            self.adapter, self.driver, self.compiler
-        );
+        let head =
+            format!("{HEAD}// adapter: {}\n// driver: {}\n// compiler: {}\n", self.adapter, self.driver, self.compiler);
         write!(f, "{head}// sum: {:016x}\n{body}", hash(&format!("{head}{body}")))
     }
 }

@@ -96,7 +96,9 @@ fn automatic(cache: Option<&Path>, shipped: &[(&str, &str)], adapter: &AdapterSu
             Ok(tuned) if same_adapter(&tuned.adapter, &adapter.name) => {
                 if tuned.driver != adapter.driver {
                     let (then, now) = (&tuned.driver, &adapter.driver);
-                    found.notes.push(format!("schedules for this adapter were tuned with driver {then}, and this is {now}"));
+                    found
+                        .notes
+                        .push(format!("schedules for this adapter were tuned with driver {then}, and this is {now}"));
                 }
                 let new: Vec<_> = tuned.entries.iter().filter(|e| found.tuned.find(&e.at).is_none()).cloned().collect();
                 if !new.is_empty() {

@@ -97,7 +97,8 @@ pub fn predict(program: &Program, words: &BTreeMap<String, u32>, bytes: u64, fig
         let memory = if i == 0 { bytes as f64 / figures.copy } else { 0.0 };
         let caches = invocations * at(&cost.load_bytes) / (figures.copy * CACHES);
         let waves = (invocations / figures.resident).max(1.0);
-        let chain = at(&cost.loads) * figures.load + at(&cost.barriers) * figures.barrier + at(&cost.flops) * figures.flop;
+        let chain =
+            at(&cost.loads) * figures.load + at(&cost.barriers) * figures.barrier + at(&cost.flops) * figures.flop;
         let parts = [(Bound::Memory, memory), (Bound::Caches, caches), (Bound::Chain, waves * chain)];
         let (bound, us) = parts.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1))?;
         let others = parts.iter().map(|p| p.1).sum::<f64>() - us;

@@ -179,7 +179,8 @@ impl Rig {
     /// # Errors
     /// Those of the device.
     pub fn results(&self, place: &Place, program: &Arc<Program>) -> Result<Vec<Vec<u8>>, RuntimeError> {
-        let Some(op) = place.ops.first().map(|i| Op { program: Arc::clone(program), ..place.graph.ops[*i].clone() }) else {
+        let Some(op) = place.ops.first().map(|i| Op { program: Arc::clone(program), ..place.graph.ops[*i].clone() })
+        else {
             return Ok(Vec::new());
         };
         let written = program.tensors.iter().zip(&op.bindings).filter(|(tensor, _)| tensor.written);

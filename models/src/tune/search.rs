@@ -97,7 +97,13 @@ pub fn candidates(
     let bounds = Bounds {
         invocations: target.max_invocations,
         subgroups: target.subgroups.is_some(),
-        single: site.kernel.axes.iter().filter(|a| a.name == "t" && site.longest_rows() == 1).map(|a| a.name.clone()).collect(),
+        single: site
+            .kernel
+            .axes
+            .iter()
+            .filter(|a| a.name == "t" && site.longest_rows() == 1)
+            .map(|a| a.name.clone())
+            .collect(),
     };
     let listed = kernels::all().into_iter().filter(|e| e.kernel.name == site.kernel.name).flat_map(|e| e.schedules);
     let listed = listed.map(|s| plain(&Schedule { stores: site.schedule.stores.clone(), ..s }));
@@ -107,7 +113,8 @@ pub fn candidates(
     let share = new.len().div_ceil(threads).max(1);
     let mut all: Vec<Candidate> = std::thread::scope(|scope| {
         let work = |part: &[Schedule]| part.iter().filter_map(|s| candidate(site, s, target, figures, work)).collect();
-        let running: Vec<_> = new.chunks(share).map(|part| scope.spawn(move || -> Vec<Candidate> { work(part) })).collect();
+        let running: Vec<_> =
+            new.chunks(share).map(|part| scope.spawn(move || -> Vec<Candidate> { work(part) })).collect();
         running.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
     });
     all.sort_by(|a, b| us(a).total_cmp(&us(b)));
@@ -244,7 +251,9 @@ impl Search<'_> {
                 "{what} {} µs, with `{}` {} µs; {raced} candidates raced",
                 gain.new, base.schedule.name, gain.old
             ),
-            None => format!("`{}` stays: nothing is faster beyond the noise among {raced} candidates", base.schedule.name),
+            None => {
+                format!("`{}` stays: nothing is faster beyond the noise among {raced} candidates", base.schedule.name)
+            }
         };
         let mut schedule = Schedule { name: at.schedule_name(), ..kept.schedule.clone() };
         // The storage of weights is the tier's.

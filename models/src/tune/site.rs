@@ -130,7 +130,8 @@ pub fn fingerprint(program: &Program) -> u64 {
     for shader in &program.shaders {
         let mut digits = false;
         // The first lines tell kernel, shape and schedule by name.
-        for c in shader.wgsl.lines().filter(|l| !l.trim_start().starts_with("//")).flat_map(|l| l.chars().chain(['\n'])) {
+        for c in shader.wgsl.lines().filter(|l| !l.trim_start().starts_with("//")).flat_map(|l| l.chars().chain(['\n']))
+        {
             if !c.is_ascii_digit() {
                 text.push(c);
             } else if !digits {

@@ -3,6 +3,7 @@
 use tilewright_codegen::shape::Extent;
 use tilewright_runtime::{AdapterChoice, TargetSpec};
 
+use super::report::Counts;
 use crate::engine::TierChoice;
 use crate::tiers;
 use crate::tune::Tuning;
@@ -79,6 +80,11 @@ fn whole<N: TryFrom<u64>>(text: &str, least: u64) -> Result<N, String> {
 /// A number; its range is judged with the other settings.
 pub fn number(text: &str) -> Result<f32, String> {
     text.trim().parse().map_err(|_| "expected a number such as 0.7".into())
+}
+
+/// `128,512`.
+pub fn counts(text: &str) -> Result<Counts, String> {
+    text.split(',').map(count).collect::<Result<_, _>>().map(Counts)
 }
 
 /// `1,2,3`.

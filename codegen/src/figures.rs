@@ -63,6 +63,12 @@ impl Amount {
         }
     }
 
+    /// The number for so many rounds of each symbolic loop, in the order of [`Cost::loops`].
+    pub fn at(&self, rounds: &[f64]) -> f64 {
+        let times = |key: &[usize]| key.iter().map(|s| rounds.get(*s).copied().unwrap_or(1.0)).product::<f64>();
+        self.0.iter().map(|(key, n)| times(key) * *n as f64).sum()
+    }
+
     fn add(&mut self, other: &Amount, times: u64) {
         for (key, n) in &other.0 {
             let sum = self.0.entry(key.clone()).or_default();

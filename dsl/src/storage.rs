@@ -4,6 +4,7 @@
 //! buffer agrees with its writer. Two halves share a word, the lower index in the low half. Rounding is to nearest, ties to
 //! even. What a tensor is called and where its buffer lives is deliberately absent.
 
+use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 
 use crate::schedule::Storage;
@@ -61,6 +62,14 @@ pub fn encode(storage: Storage, rows: usize, extent: u32, values: &[f32]) -> Res
     };
     let words = match storage {
         Storage::F32 => pad(rows, extent, values, |v| v.to_bits())?,
+        Storage::F16 if stride(storage, extent) == extent => {
+            length("elements", rows, extent, rows.saturating_mul(extent as usize), values.len())?;
+            // Whole slices convert with vector instructions.
+            let mut halves = vec![f16::ZERO; values.len()];
+            halves.convert_from_f32_slice(values);
+            overflows = halves.iter().zip(values).filter(|(h, v)| !h.is_finite() && v.is_finite()).count();
+            halves.chunks_exact(2).map(|h| u32::from(h[1].to_bits()) << 16 | u32::from(h[0].to_bits())).collect()
+        }
         Storage::F16 => pairs(rows, extent, values, |v| {
             let half = f16::from_f32(v);
             narrow(v, half.to_bits(), half.is_finite())

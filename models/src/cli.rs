@@ -1,4 +1,4 @@
-//! The command line: `generate`, `logits`, `bench`, `synth`, `shaders`, `diff`, `explain`, `doctor`.
+//! The command line: `generate`, `logits`, `bench`, `report`, `tune`, `synth`, `shaders`, `diff`, `explain`, `doctor`.
 //!
 //! From arguments and a model folder it makes text on stdout and everything else on stderr, so that stdout can be piped. The rule:
 //! exit code 0 on success, 2 where the command line is wrong, in itself or for this model or machine, 1 where anything else is, 130
@@ -19,23 +19,37 @@ mod logits;
 mod model;
 mod names;
 mod output;
+mod report;
 mod shaders;
 mod slow;
 mod synth;
+mod tune;
 
 use std::process::ExitCode;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 use args::{Args, Command};
 use error::CliError;
 
+static STARTED: OnceLock<Instant> = OnceLock::new();
+
+/// How long this process has been running.
+fn since_start() -> Duration {
+    STARTED.get_or_init(Instant::now).elapsed()
+}
+
 /// Runs the command line of this process; the program's whole `main`.
 pub fn main() -> ExitCode {
+    STARTED.get_or_init(Instant::now);
     quiet_loader();
     let args = Args::read();
     let done = match &args.command {
         Command::Generate(args) => generate::run(args),
         Command::Logits(args) => logits::run(args),
         Command::Bench(args) => bench::run(args),
+        Command::Report(args) => report::run(args),
+        Command::Tune(args) => tune::run(args),
         Command::Synth(args) => synth::run(args),
         Command::Shaders(args) => shaders::run(args),
         Command::Diff(args) => diff::run(args),

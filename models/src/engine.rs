@@ -6,6 +6,7 @@
 mod ahead;
 pub mod assembly;
 mod conflict;
+mod info;
 mod interp;
 mod limits;
 mod machine;
@@ -14,6 +15,8 @@ mod probe;
 
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
 
 use tilewright_codegen::target::Target;
 use tilewright_dsl::schedule::{Schedule, Storage};
@@ -24,8 +27,11 @@ use crate::checkpoint::{EMBEDDING, HEAD, Stacked, WeightSource};
 use crate::config::Config;
 use crate::error::ModelError;
 use crate::rope::RopeTables;
+use crate::tune::rig::Rig;
+use crate::tune::{Site, Tuning};
 use crate::upload;
 pub use conflict::{StorageConflict, Use};
+pub use info::{EngineInfo, Loading, TunedUse};
 pub use limits::{Lack, TooSmall};
 use machine::Machine;
 pub use plan::{Plan, PlanReport, Stage};
@@ -67,6 +73,8 @@ pub struct EngineOptions {
     pub target: Option<TargetSpec>,
     /// Schedules that take the place of the tier's, by their kernel.
     pub schedules: Vec<Schedule>,
+    /// Measured schedules, which take the tier's place where [`TierChoice::Auto`] chooses it.
+    pub tuned: Tuning,
     /// Positions of the cache; the model's context if not given.
     pub context: Option<u32>,
     /// Whether to take times of decode steps.
@@ -88,6 +96,7 @@ impl Default for EngineOptions {
             shaders: ShaderLanguage::default(),
             target: None,
             schedules: Vec::new(),
+            tuned: Tuning::Off,
             context: None,
             profile: false,
             plain_argmax: false,
@@ -104,39 +113,6 @@ pub struct Step {
     pub token: Option<u32>,
     /// A logit for each id, `[V]`.
     pub logits: Option<Vec<f32>>,
-}
-
-/// What is known of a loaded model.
-#[derive(Clone, PartialEq, Debug)]
-pub struct EngineInfo {
-    /// The tier.
-    pub tier: usize,
-    /// Its name.
-    pub tier_name: &'static str,
-    /// The adapter.
-    pub adapter: String,
-    /// What it was given: `wgsl` or `hlsl`; `loops` for the interpreter.
-    pub shaders: &'static str,
-    /// Why better tiers were passed over, and whatever else is worth a line.
-    pub notes: Vec<String>,
-    /// What is to be said of the user's schedules: which are not used, and why.
-    pub unused: Vec<String>,
-    /// The memory plan as text.
-    pub memory: String,
-    /// Bytes of all buffers.
-    pub memory_bytes: u64,
-    /// Bytes of weights.
-    pub weight_bytes: u64,
-    /// Submits of a decode step.
-    pub submits: u32,
-    /// Dispatches of a decode step.
-    pub dispatches: u32,
-    /// Bytes that a decode step copies back.
-    pub readback_bytes: u64,
-    /// Bytes that the kernels of a decode step read, at position 128 or in the middle of a shorter context.
-    pub bytes_read: u64,
-    /// Bytes that they write.
-    pub bytes_written: u64,
 }
 
 /// Times of the kernels of decode steps.
@@ -207,6 +183,8 @@ impl Engine {
         options: &EngineOptions,
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Engine, ModelError> {
+        let mut clock = Instant::now();
+        let mut lap = || std::mem::replace(&mut clock, Instant::now()).elapsed();
         let device = match options.backend {
             Backend::Wgpu => {
                 let shaders = options.shaders.clone();
@@ -218,8 +196,18 @@ impl Engine {
             Some(device) => device.target().clone(),
             None => interpreted(options)?,
         };
+        let tuned = match &device {
+            Some(device) => options.tuned.found(device.adapter())?,
+            None => Arc::default(),
+        };
+        let opened = lap();
+        let told = tuned.notes.clone();
+        let options = &EngineOptions { tuned: Tuning::Found(Arc::clone(&tuned)), ..options.clone() };
         let (mut plan, mut notes) = Plan::choose(config, weights.head(), &target, options, true)?;
+        notes.extend(told);
+        let planned = lap();
         let mut machine = Machine::new(device.as_ref(), &plan, options.profile, progress)?;
+        let made = lap();
         let filled = fill(&mut machine, &plan, config, weights, progress);
         match filled {
             Err(error @ ModelError::HalfOverflow { .. })
@@ -236,6 +224,7 @@ impl Engine {
             }
             other => other?,
         }
+        let loading = Loading { device: opened, plan: planned, pipelines: made, weights: lap() };
         if let Some(device) = &device {
             notes.extend(device.notes().iter().cloned());
         }
@@ -247,7 +236,9 @@ impl Engine {
         }
         let adapter = device.map_or("interpreter".to_string(), |d| d.adapter().to_string());
         let shaders = if options.backend == Backend::Interp { "loops" } else { options.shaders.name() };
-        let info = info(plan.report(notes)?, adapter, shaders);
+        let used = plan.sites.iter().filter(|site| tuned.tuned.find(&site.key).is_some_and(|e| site.uses(e)));
+        let tuned = TunedUse { sites: used.count(), source: tuned.source.clone() };
+        let info = EngineInfo { loading, tuned, ..info::info(plan.report(notes)?, adapter, shaders) };
         Ok(Engine { plan, machine, info, position: 0, plain: false, notice: options.notice })
     }
 
@@ -353,6 +344,17 @@ impl Engine {
         self.machine.counted()
     }
 
+    /// Where schedules are used.
+    pub fn sites(&self) -> &[Site] {
+        &self.plan.sites
+    }
+
+    /// What schedules are raced on; none without a device.
+    pub fn rig(&self) -> Option<Rig> {
+        let (device, buffers) = self.machine.device()?;
+        Some(Rig::new(device, buffers, &self.plan))
+    }
+
     /// Times so far, if they are taken.
     pub fn profile(&self) -> Option<ProfileTable> {
         let (profile, copy) = self.machine.profile()?;
@@ -451,23 +453,4 @@ fn interpreted(options: &EngineOptions) -> Result<Target, ModelError> {
         Some(spec) => spec.lower(target)?,
         None => target,
     })
-}
-
-fn info(report: PlanReport, adapter: String, shaders: &'static str) -> EngineInfo {
-    EngineInfo {
-        tier: report.tier,
-        tier_name: report.tier_name,
-        adapter,
-        shaders,
-        notes: report.notes,
-        unused: report.unused,
-        memory: report.memory,
-        memory_bytes: report.memory_bytes,
-        weight_bytes: report.weight_bytes,
-        submits: report.decode.submits,
-        dispatches: report.decode.dispatches,
-        readback_bytes: report.decode.readback_bytes,
-        bytes_read: report.decode.bytes_read,
-        bytes_written: report.decode.bytes_written,
-    }
 }

@@ -35,6 +35,9 @@ pub enum ModelError {
         help: String,
     },
 
+    /// A file of tuned schedules.
+    #[error("--tuned {0}")]
+    Tuned(#[from] crate::tune::FileError),
     /// The operating system refused to read a file.
     #[error("cannot read {path}: {source}")]
     Read {

@@ -17,4 +17,5 @@ pub mod sampler;
 pub mod synth;
 pub mod tiers;
 pub mod tokenizer;
+pub mod tune;
 pub mod upload;

@@ -1,7 +1,11 @@
 //! Weights from their source to the device, some rows at a time, in the layout that the programs ask for.
 //!
-//! The rule: the host never holds more than one piece of 16 MiB of f32 and its encoded bytes, whatever the model's size. A value that
+//! The rule: the host never holds more than a piece of 2 MiB of f32 and three of its encoded bytes for each of at most eight threads,
+//! whatever the model's size. A value that
 //! its storage cannot hold is an error that names the tensor. Files are absent: a [`WeightSource`] gives rows.
+
+use std::ops::Range;
+use std::sync::mpsc;
 
 use tilewright_codegen::program::TensorLayout;
 use tilewright_dsl::storage::{self, Encoded};
@@ -12,7 +16,10 @@ use crate::engine::assembly::Placed;
 use crate::error::ModelError;
 
 /// Elements of one piece.
-const PIECE: usize = 4 << 20;
+const PIECE: usize = 1 << 19;
+
+/// Threads that convert at once, as far as there are cores: more only wait for memory.
+const THREADS: usize = 8;
 
 /// Takes bytes for a buffer at an offset.
 pub type Sink<'s> = dyn FnMut(BufferId, u64, &[u8]) -> Result<(), ModelError> + 's;
@@ -29,47 +36,97 @@ pub fn weights(
 ) -> Result<(), ModelError> {
     let bytes = |p: &Placed| (0..p.layout.parts.len()).map(|i| p.layout.part_bytes(i)).sum::<u64>();
     let total = placed.iter().map(bytes).sum();
-    let mut done = 0;
+    let pieces: Vec<Piece> = placed.iter().flat_map(pieces).collect();
+    let (mut done, mut overflow) = (0, 0);
     progress(0, total);
-    for weight in placed {
-        tensor(source, weight, sink, &mut |more| {
-            done += more;
-            progress(done, total);
-        })?;
-    }
-    Ok(())
+    in_order(&pieces, &|piece, values| piece.encoded(source, values), &mut |i, encoded| {
+        let piece = &pieces[i];
+        overflow += encoded.overflows as u64;
+        sink(piece.buffer, piece.offset, bytemuck::cast_slice(&encoded.words))?;
+        done += encoded.words.len() as u64 * 4;
+        progress(done, total);
+        let ends = pieces.get(i + 1).is_none_or(|next| !std::ptr::eq(next.weight, piece.weight));
+        match std::mem::take(&mut overflow) {
+            0 => Ok(()),
+            count if ends => Err(ModelError::HalfOverflow { tensor: piece.weight.name.clone(), count }),
+            count => {
+                overflow = count;
+                Ok(())
+            }
+        }
+    })
 }
 
-fn tensor(
-    source: &dyn WeightSource,
-    weight: &Placed,
-    sink: &mut Sink,
-    sent: &mut dyn FnMut(u64),
-) -> Result<(), ModelError> {
+/// Some rows of a weight.
+struct Piece<'p> {
+    weight: &'p Placed,
+    buffer: BufferId,
+    /// Bytes before it in the buffer.
+    offset: u64,
+    /// Rows of the source.
+    rows: Range<usize>,
+    /// Its elements.
+    elements: usize,
+}
+
+impl Piece<'_> {
+    fn encoded(&self, source: &dyn WeightSource, values: &mut Vec<f32>) -> Result<Encoded, ModelError> {
+        values.resize(self.elements, 0.0);
+        source.rows_f32(&self.weight.name, self.rows.clone(), values)?;
+        encode(&self.weight.layout, values)
+    }
+}
+
+fn pieces(weight: &Placed) -> Vec<Piece<'_>> {
     let layout = &weight.layout;
     let (columns, row_elements) = columns(layout);
     let rows_a_piece = (PIECE / columns.max(1)).max(1);
-    let mut overflow = 0;
+    let mut all = Vec::new();
     let mut first = 0;
-    let mut values = Vec::new();
     for (part, buffer) in weight.buffers.iter().enumerate() {
         let rows = if layout.dims.len() == 1 { 1 } else { layout.parts[part] as usize };
         for start in (0..rows).step_by(rows_a_piece) {
             let count = rows_a_piece.min(rows - start);
-            values.resize(count * columns, 0.0f32);
             let from = (first + start) * row_elements;
-            source.rows_f32(&weight.name, from..from + count * row_elements, &mut values)?;
-            let encoded = encode(layout, &values)?;
-            overflow += encoded.overflows as u64;
-            sink(*buffer, start as u64 * layout.row_bytes(), bytemuck::cast_slice(&encoded.words))?;
-            sent(encoded.words.len() as u64 * 4);
+            all.push(Piece {
+                weight,
+                buffer: *buffer,
+                offset: start as u64 * layout.row_bytes(),
+                rows: from..from + count * row_elements,
+                elements: count * columns,
+            });
         }
         first += rows;
     }
-    match overflow {
-        0 => Ok(()),
-        count => Err(ModelError::HalfOverflow { tensor: weight.name.clone(), count }),
-    }
+    all
+}
+
+/// Makes something of each item on several threads, each with values of its own to work in, and takes the results in the items'
+/// order on this one. No thread is more than two results ahead.
+fn in_order<I: Sync, R: Send>(
+    items: &[I],
+    make: &(dyn Fn(&I, &mut Vec<f32>) -> Result<R, ModelError> + Sync),
+    take: &mut dyn FnMut(usize, R) -> Result<(), ModelError>,
+) -> Result<(), ModelError> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS).min(items.len().max(1));
+    std::thread::scope(|scope| {
+        let start = |first: usize| {
+            let (give, results) = mpsc::sync_channel(1);
+            scope.spawn(move || {
+                let mut values = Vec::new();
+                // Once nobody takes results any more, the rest is not made.
+                items.iter().skip(first).step_by(threads).all(|item| give.send(make(item, &mut values)).is_ok());
+            });
+            results
+        };
+        let running: Vec<_> = (0..threads).map(start).collect();
+        for i in 0..items.len() {
+            // A thread that is gone without a result has panicked, and the scope hands its panic on.
+            let Ok(result) = running[i % threads].recv() else { break };
+            take(i, result?)?;
+        }
+        Ok(())
+    })
 }
 
 /// Elements of a row of dimension 0, and how many rows of the source that is: a vector's rows have one element.

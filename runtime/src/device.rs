@@ -2,12 +2,13 @@
 //!
 //! Features are asked for only where the adapter has them, and limits are the adapter's own, lowered by an override. Whatever
 //! the device reports on its own (loss, uncaptured errors) is kept and returned by the next call as a [`RuntimeError`]; this
-//! crate never panics over it. Deliberately absent: f16 arithmetic, immediates, pipeline caches on disk.
+//! crate never panics over it. Deliberately absent: f16 arithmetic, immediates.
 
 use crate::adapter::{AdapterChoice, AdapterKind, AdapterSummary, enumerate};
 use crate::dxc::Dxc;
 use crate::error::RuntimeError;
 use crate::pipeline::Pipelines;
+use crate::pipeline_cache::PipelineCache;
 use crate::ready::ready;
 use crate::target::{FRAGMENTS, TargetSpec, apply_to_limits, from_adapter};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -50,6 +51,7 @@ struct Inner {
     timestamps: bool,
     health: Arc<Mutex<Health>>,
     pipelines: Pipelines,
+    cache: Option<PipelineCache>,
 }
 
 #[derive(Default)]
@@ -92,7 +94,8 @@ impl Device {
             target = spec.lower(target)?;
             apply_to_limits(&target, &mut limits);
         }
-        let mut features = handle.features() & (wgpu::Features::SUBGROUP | wgpu::Features::TIMESTAMP_QUERY);
+        let wished = wgpu::Features::SUBGROUP | wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::PIPELINE_CACHE;
+        let mut features = handle.features() & wished;
         features.set(wgpu::Features::SUBGROUP, target.subgroups.is_some());
         features.set(FRAGMENTS, !target.fragments.is_empty());
         let experimental_features = match target.fragments.is_empty() {
@@ -132,7 +135,9 @@ impl Device {
         }));
 
         let pipelines = Pipelines::default();
-        let inner = Arc::new(Inner { device, queue, adapter, shaders, timestamps, health, pipelines });
+        let caches = features.contains(wgpu::Features::PIPELINE_CACHE);
+        let cache = caches.then(|| PipelineCache::open(&device, &handle.get_info())).flatten();
+        let inner = Arc::new(Inner { device, queue, adapter, shaders, timestamps, health, pipelines, cache });
         let opened = Device { inner, target: Arc::new(target), notes: Arc::new([]) };
         opened.without_odd_subgroups()?.without_wrong_products()
     }
@@ -229,6 +234,10 @@ impl Device {
 
     pub(crate) fn pipelines(&self) -> &Pipelines {
         &self.inner.pipelines
+    }
+
+    pub(crate) fn cache(&self) -> Option<&PipelineCache> {
+        self.inner.cache.as_ref()
     }
 
     /// What an allocation's failure means.

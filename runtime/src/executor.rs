@@ -10,7 +10,7 @@ use crate::error::RuntimeError;
 use crate::graph::{BufferId, Graph, Op, Params, Read, Submission};
 use crate::pipeline::{Owner, Pipeline};
 use crate::plan::{self, Counters, Dispatch, Environments};
-use crate::profile::{Profile, Timestamps};
+use crate::profile::{Profile, Span, Timestamps};
 use std::ops::Range;
 use std::sync::Arc;
 use tilewright_codegen::program::Shader;
@@ -35,6 +35,14 @@ pub struct Pending {
     staging: Option<wgpu::Buffer>,
     /// Bytes of each read.
     reads: Vec<u64>,
+}
+
+/// Where the times of a step go.
+enum Clock<'a> {
+    /// Of each dispatch.
+    Each(&'a mut Profile),
+    /// Of the whole step, in nanoseconds.
+    Whole(&'a mut f64),
 }
 
 struct Stage {
@@ -126,14 +134,31 @@ impl Executor {
         reads: &[Read],
         profile: &mut Profile,
     ) -> Result<Vec<Vec<u8>>, RuntimeError> {
-        if !self.device.timestamps() {
-            return Err(RuntimeError::NoTimestamps { adapter: self.device.adapter().name.clone() });
-        }
-        let pending = self.run(params, reads, Some(profile))?;
+        self.needs_timestamps()?;
+        let pending = self.run(params, reads, Some(Clock::Each(profile)))?;
         self.finish(pending)
     }
 
-    fn run(&mut self, params: &Params, reads: &[Read], profile: Option<&mut Profile>) -> Result<Pending, RuntimeError> {
+    /// Runs the graph once as a step does, and returns the nanoseconds from the first dispatch to the end of the last one; where
+    /// there are several submits, what lies between them does not count.
+    ///
+    /// # Errors
+    /// Those of [`Executor::step`], and [`RuntimeError::NoTimestamps`].
+    pub fn timed_step(&mut self, params: &Params) -> Result<f64, RuntimeError> {
+        self.needs_timestamps()?;
+        let mut total = 0.0;
+        self.run(params, &[], Some(Clock::Whole(&mut total)))?;
+        Ok(total)
+    }
+
+    fn needs_timestamps(&self) -> Result<(), RuntimeError> {
+        match self.device.timestamps() {
+            true => Ok(()),
+            false => Err(RuntimeError::NoTimestamps { adapter: self.device.adapter().name.clone() }),
+        }
+    }
+
+    fn run(&mut self, params: &Params, reads: &[Read], clock: Option<Clock>) -> Result<Pending, RuntimeError> {
         self.device.check()?;
         let values = self.environments.values(&self.graph, params)?;
         let target = self.device.target();
@@ -141,7 +166,12 @@ impl Executor {
         let dispatches = plan::dispatches(&self.graph, &self.environments, &values, most, rounds)?;
         let staging = self.staging(reads)?;
         self.blocks.write(&self.device, &values);
-        let times = profile.is_some().then(|| Timestamps::new(&self.device, dispatches.len())).transpose()?;
+        let spans = |clock: &Clock| match clock {
+            Clock::Each(_) => (Span::Dispatch, dispatches.len()),
+            Clock::Whole(_) => (Span::Submit, plan::submits(&self.graph, &dispatches, reads).len()),
+        };
+        let spans = clock.as_ref().map(spans).filter(|(_, count)| *count > 0);
+        let times = spans.map(|(span, count)| Timestamps::new(&self.device, span, count)).transpose()?;
         self.counted = Counters::default();
         let submission = self.submit(&dispatches, reads, staging.as_ref(), times.as_ref())?;
         if let Some(staging) = &staging {
@@ -157,12 +187,16 @@ impl Executor {
             self.counted.bytes_read += read;
             self.counted.bytes_written += written;
         }
-        if let (Some(profile), Some(times)) = (profile, times) {
-            let nanoseconds = times.read(&self.device)?;
-            for ((dispatch, ns), (read, written)) in dispatches.iter().zip(nanoseconds).zip(traffic) {
-                let program = &self.graph.ops[dispatch.op].program;
-                profile.add(&program.kernel, &program.schedule, ns, read + written);
+        let nanoseconds = times.map(|times| times.read(&self.device)).transpose()?;
+        match (clock, nanoseconds) {
+            (Some(Clock::Whole(total)), Some(nanoseconds)) => *total = nanoseconds.iter().sum(),
+            (Some(Clock::Each(profile)), Some(nanoseconds)) => {
+                for ((dispatch, ns), (read, written)) in dispatches.iter().zip(nanoseconds).zip(traffic) {
+                    let program = &self.graph.ops[dispatch.op].program;
+                    profile.add(&program.kernel, &program.schedule, ns, read + written);
+                }
             }
+            _ => {}
         }
         Ok(Pending { submission, staging, reads: reads.iter().map(|r| r.bytes).collect() })
     }
@@ -178,7 +212,7 @@ impl Executor {
         let mut last = None;
         for (i, range) in submits.iter().enumerate() {
             let copies = staging.filter(|_| i + 1 == submits.len()).map(|staging| (reads, staging));
-            let commands = self.record(dispatches, range.clone(), copies, times)?;
+            let commands = self.record(dispatches, (i, range.clone()), copies, times)?;
             let label = dispatches[range.clone()].last().map_or("read back", |d| &self.graph.ops[d.op].label);
             let submission = self.device.submit(label, Some(commands));
             self.counted.submits += 1;
@@ -195,15 +229,18 @@ impl Executor {
     fn record(
         &mut self,
         dispatches: &[Dispatch],
-        range: Range<usize>,
+        (submit, range): (usize, Range<usize>),
         copies: Option<(&[Read], &wgpu::Buffer)>,
         times: Option<&Timestamps>,
     ) -> Result<wgpu::CommandBuffer, RuntimeError> {
         let mut encoder = self.device.wgpu().create_command_encoder(&Default::default());
-        // A pass of its own for each dispatch is what timestamps need; else one pass holds them all.
-        let passes = if times.is_some() { 1 } else { range.len().max(1) };
+        // A pass of its own for each dispatch is what its timestamps need; else one pass holds them all.
+        let passes = match times {
+            Some(times) if times.span == Span::Dispatch => 1,
+            _ => range.len().max(1),
+        };
         for start in range.clone().step_by(passes) {
-            let timestamp_writes = times.map(|t| t.writes(start));
+            let timestamp_writes = times.map(|t| t.writes(if t.span == Span::Dispatch { start } else { submit }));
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes });
             for dispatch in &dispatches[start..start + passes] {
                 let stage = &self.stages[dispatch.op][dispatch.shader];

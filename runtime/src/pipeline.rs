@@ -7,8 +7,10 @@ use crate::adapter::AdapterKind;
 use crate::device::{Device, ShaderLanguage};
 use crate::error::RuntimeError;
 use crate::graph::Graph;
+use crate::pipeline_cache::PipelineCache;
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use tilewright_codegen::hlsl::{self, Registers};
 use tilewright_codegen::loops::{Access, LoopIr};
 
@@ -44,13 +46,25 @@ impl Device {
         let shaders = ops.flat_map(|op| op.program.shaders.iter().map(|shader| (&op.program, shader)));
         let new = |wgsl: &str| !self.pipelines().has(wgsl);
         let wanted: Vec<_> = shaders.filter(|(_, s)| new(&s.wgsl) && seen.insert(&s.wgsl)).collect();
-        for (i, (program, shader)) in wanted.iter().enumerate() {
+        let count = wanted.len();
+        let told =
+            |i: usize| Compiling { kernel: &wanted[i].0.kernel, schedule: &wanted[i].0.schedule, number: i + 1, count };
+        let make = |i: usize| {
+            let (program, shader) = wanted[i];
             let owner = Owner { kernel: &program.kernel, schedule: &program.schedule };
-            progress(Compiling { kernel: owner.kernel, schedule: owner.schedule, number: i + 1, count: wanted.len() });
-            let pipeline = self.pipelines().get(self, owner, &shader.loops, &shader.wgsl)?;
-            if self.adapter().kind == AdapterKind::Software {
+            self.pipelines().get(self, owner, &shader.loops, &shader.wgsl).map(|pipeline| (owner, pipeline))
+        };
+        if self.adapter().kind == AdapterKind::Software {
+            for (i, (_, shader)) in wanted.iter().enumerate() {
+                progress(told(i));
+                let (owner, pipeline) = make(i)?;
                 self.warm(owner, &pipeline, bindings(&shader.loops).count())?;
             }
+        } else {
+            together(count, &mut |i| progress(told(i)), &|i| make(i).map(|_| ()))?;
+        }
+        if let Some(cache) = self.cache().filter(|_| count > 0) {
+            cache.save();
         }
         Ok(())
     }
@@ -117,8 +131,7 @@ impl Pipelines {
         loops: &LoopIr,
         wgsl: &str,
     ) -> Result<Arc<Pipeline>, RuntimeError> {
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(pipeline) = made.get(wgsl) {
+        if let Some(pipeline) = self.made.lock().unwrap_or_else(PoisonError::into_inner).get(wgsl) {
             return Ok(Arc::clone(pipeline));
         }
         device.check()?;
@@ -130,11 +143,51 @@ impl Pipelines {
                 Text::SpirV(words.map_err(|e| owner.refused(&e))?)
             }
         };
-        let compiled = device.scoped(|| compile(device.wgpu(), owner.kernel, loops, text));
+        let compiled = device.scoped(|| compile(device, owner.kernel, loops, text));
         let pipeline = Arc::new(compiled.map_err(|e| owner.refused(&e))?);
-        made.insert(wgsl.to_string(), Arc::clone(&pipeline));
+        self.made.lock().unwrap_or_else(PoisonError::into_inner).insert(wgsl.to_string(), Arc::clone(&pipeline));
         Ok(pipeline)
     }
+}
+
+/// Bytes of a compiling thread's stack: shaders are walked in depth.
+const STACK: usize = 16 << 20;
+
+/// Makes `count` things on all cores, in about their order; `begun` hears of each on this thread. The first error ends it.
+fn together<E: Send>(
+    count: usize,
+    begun: &mut dyn FnMut(usize),
+    make: &(dyn Fn(usize) -> Result<(), E> + Sync),
+) -> Result<(), E> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(count);
+    let next = AtomicUsize::new(0);
+    let failed = Mutex::new(None);
+    let (tell, hear) = mpsc::channel();
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            let (tell, next, failed) = (tell.clone(), &next, &failed);
+            let work = move || {
+                loop {
+                    let i = next.fetch_add(1, Ordering::Relaxed);
+                    if i >= count || tell.send(i).is_err() {
+                        break;
+                    }
+                    if let Err(error) = make(i) {
+                        failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                        next.store(count, Ordering::Relaxed);
+                    }
+                }
+            };
+            // Where the system has no thread to give, this one does the work.
+            let started = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work.clone());
+            if started.is_err() {
+                work();
+            }
+        }
+        drop(tell);
+        hear.iter().for_each(begun);
+    });
+    failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
 }
 
 /// What the driver is given.
@@ -168,7 +221,8 @@ fn module(device: &wgpu::Device, label: &str, loops: &LoopIr, text: Text<'_>) ->
     unsafe { device.create_shader_module_passthrough(source) }
 }
 
-fn compile(device: &wgpu::Device, label: &str, loops: &LoopIr, text: Text<'_>) -> Pipeline {
+fn compile(on: &Device, label: &str, loops: &LoopIr, text: Text<'_>) -> Pipeline {
+    let device = on.wgpu();
     let module = module(device, label, loops, text);
     let entries: Vec<_> = bindings(loops).enumerate().map(|(i, ty)| entry(i as u32, ty)).collect();
     let layout =
@@ -187,7 +241,7 @@ fn compile(device: &wgpu::Device, label: &str, loops: &LoopIr, text: Text<'_>) -
             zero_initialize_workgroup_memory: false,
             ..Default::default()
         },
-        cache: None,
+        cache: on.cache().map(PipelineCache::handle),
     });
     Pipeline { pipeline, layout }
 }
@@ -204,5 +258,27 @@ fn entry(binding: u32, ty: wgpu::BufferBindingType) -> wgpu::BindGroupLayoutEntr
         visibility: wgpu::ShaderStages::COMPUTE,
         ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
         count: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_thing_is_made_once_or_the_first_error_told() {
+        let made = Mutex::new(Vec::new());
+        let mut begun = Vec::new();
+        let make = |i: usize| -> Result<(), usize> {
+            made.lock().unwrap().push(i);
+            Ok(())
+        };
+        assert_eq!(together(40, &mut |i| begun.push(i), &make), Ok(()));
+        let mut made = made.into_inner().unwrap();
+        (made.sort_unstable(), begun.sort_unstable());
+        assert_eq!(made, (0..40).collect::<Vec<_>>());
+        assert_eq!(begun, made);
+        assert_eq!(together(40, &mut |_| (), &|i| if i == 7 { Err(i) } else { Ok(()) }), Err(7));
+        assert_eq!(together(0, &mut |_| (), &|i| Err(i)), Ok(()));
     }
 }

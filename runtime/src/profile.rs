@@ -1,7 +1,8 @@
 //! GPU times of dispatches, and the table that they become.
 //!
-//! A timestamp is written at the beginning and at the end of a pass that holds one dispatch (WebGPU section 20.4
-//! "Timestamp Query"). Times are the device's own; what the host spends on recording is not in them.
+//! A timestamp is written at the beginning and at the end of a pass (WebGPU section 20.4 "Timestamp Query"): one that holds a
+//! single dispatch for a profile, one that holds a whole submit for its time. Times are the device's own; what the host spends on
+//! recording is not in them.
 
 use crate::buffers::{map, staging};
 use crate::device::Device;
@@ -65,29 +66,43 @@ impl Profile {
             bytes: rows.iter().map(|r| r.bytes).sum(),
         };
         let mut out = format!(
-            "{:<20} {:<16} {:>7} {:>12} {:>14} {:>9} {:>7}\n",
-            "kernel", "schedule", "calls", "µs", "bytes", "GB/s", "% copy"
+            "{:<20} {:<24} {:>7} {:>12} {:>9} {:>14} {:>9} {:>7}\n",
+            "kernel", "schedule", "calls", "µs", "µs each", "bytes", "GB/s", "% copy"
         );
         for row in rows.into_iter().chain([&total]) {
             let rate = row.gb_per_s();
             let share = copy.filter(|c| *c > 0.0).map_or("-".into(), |c| format!("{:.1}", 100.0 * rate / c));
             let (kernel, schedule, calls) = (&row.kernel, &row.schedule, row.calls);
             let (us, bytes) = (row.us, row.bytes);
-            out += &format!("{kernel:<20} {schedule:<16} {calls:>7} {us:>12.1} {bytes:>14} {rate:>9.2} {share:>7}\n");
+            let each = us / calls.max(1) as f64;
+            out += &format!(
+                "{kernel:<20} {schedule:<24} {calls:>7} {us:>12.1} {each:>9.2} {bytes:>14} {rate:>9.2} {share:>7}\n"
+            );
         }
         out
     }
 }
 
-/// Two queries for each dispatch of a step.
+/// What the time is taken of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Span {
+    /// Each dispatch, in a pass of its own.
+    Dispatch,
+    /// Each submit as a whole.
+    Submit,
+}
+
+/// Two queries for each span of a step.
 pub(crate) struct Timestamps {
     sets: Vec<wgpu::QuerySet>,
-    dispatches: usize,
+    spans: usize,
+    /// What a span is.
+    pub(crate) span: Span,
 }
 
 impl Timestamps {
-    pub(crate) fn new(device: &Device, dispatches: usize) -> Result<Self, RuntimeError> {
-        let sizes = (0..2 * dispatches).step_by(SET).map(|start| (2 * dispatches - start).min(SET));
+    pub(crate) fn new(device: &Device, span: Span, spans: usize) -> Result<Self, RuntimeError> {
+        let sizes = (0..2 * spans).step_by(SET).map(|start| (2 * spans - start).min(SET));
         let make = |count: usize| {
             let made = device.scoped(|| {
                 device.wgpu().create_query_set(&wgpu::QuerySetDescriptor {
@@ -98,12 +113,12 @@ impl Timestamps {
             });
             made.map_err(|e| device.unexpected(&e.to_string()))
         };
-        Ok(Timestamps { sets: sizes.map(make).collect::<Result<_, _>>()?, dispatches })
+        Ok(Timestamps { sets: sizes.map(make).collect::<Result<_, _>>()?, spans, span })
     }
 
-    /// Where the pass of a dispatch writes its times.
-    pub(crate) fn writes(&self, dispatch: usize) -> wgpu::ComputePassTimestampWrites<'_> {
-        let at = 2 * dispatch;
+    /// Where the pass of a span writes its times.
+    pub(crate) fn writes(&self, span: usize) -> wgpu::ComputePassTimestampWrites<'_> {
+        let at = 2 * span;
         wgpu::ComputePassTimestampWrites {
             query_set: &self.sets[at / SET],
             beginning_of_pass_write_index: Some((at % SET) as u32),
@@ -111,9 +126,9 @@ impl Timestamps {
         }
     }
 
-    /// Waits for the step; nanoseconds of each dispatch.
+    /// Waits for the step; nanoseconds of each span.
     pub(crate) fn read(&self, device: &Device) -> Result<Vec<f64>, RuntimeError> {
-        let bytes = (self.dispatches * 2 * 8) as u64;
+        let bytes = (self.spans * 2 * 8) as u64;
         let made = device.scoped(|| {
             device.wgpu().create_buffer(&wgpu::BufferDescriptor {
                 label: Some("timestamps"),
@@ -126,14 +141,14 @@ impl Timestamps {
         let staging = staging(device, bytes)?;
         let mut encoder = device.wgpu().create_command_encoder(&Default::default());
         for (i, set) in self.sets.iter().enumerate() {
-            let count = (2 * self.dispatches - i * SET).min(SET) as u32;
+            let count = (2 * self.spans - i * SET).min(SET) as u32;
             encoder.resolve_query_set(set, 0..count, &resolved, (i * SET * 8) as u64);
         }
         encoder.copy_buffer_to_buffer(&resolved, 0, &staging, 0, bytes);
         device.submit("timestamps", Some(encoder.finish()));
         let ticks: Vec<u64> = bytemuck::pod_collect_to_vec(&map(device, &staging, bytes)?);
         let period = f64::from(device.queue().get_timestamp_period());
-        // A device may reset its clock between the two: such a dispatch counts as 0 and not as centuries.
+        // A device may reset its clock between the two: such a span counts as 0 and not as centuries.
         Ok(ticks.chunks_exact(2).map(|t| t[1].saturating_sub(t[0]) as f64 * period).collect())
     }
 }

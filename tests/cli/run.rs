@@ -13,10 +13,10 @@ pub struct Ran {
     pub stderr: String,
 }
 
-/// The program, with a quiet environment.
+/// The program, with a quiet environment and nothing kept from other runs.
 pub fn program<S: AsRef<std::ffi::OsStr>>(args: &[S]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tilewright"));
-    command.args(args).stdin(Stdio::null()).env("NODEVICE_SELECT", "1");
+    command.args(args).stdin(Stdio::null()).env("NODEVICE_SELECT", "1").env("TILEWRIGHT_CACHE", "");
     command
 }
 

@@ -1,4 +1,4 @@
-//! What a newcomer types: `cargo xtask demo` and `cargo xtask test`.
+//! What a newcomer types: `cargo xtask demo`, `cargo xtask test` and `cargo xtask bench-report`.
 //!
 //! Each command does its own set-up on a fresh Debian or Ubuntu and says what to do elsewhere. Every step is printed as the
 //! command line that it is, so that it can be repeated by hand. This package has no dependencies, so that it starts at once.
@@ -12,6 +12,7 @@ use std::process::{Command, ExitCode};
 const USAGE: &str = "\
 cargo xtask demo [ARGS]   build tilewright and let the bundled model write; ARGS go to `tilewright generate`
 cargo xtask test [ARGS]   format, lints, tests, documentation; ARGS go to the test runner
+cargo xtask bench-report [ARGS]   every figure on one page, into target/bench-report; ARGS go to `tilewright report`
 cargo xtask dxc           fetches DXC, the compiler of HLSL, and prints where it lies";
 
 fn main() -> ExitCode {
@@ -21,8 +22,9 @@ fn main() -> ExitCode {
     let done = match command.as_deref() {
         Some("demo") => demo(&rest),
         Some("test") => test(&rest),
+        Some("bench-report") => bench_report(&rest),
         Some("dxc") => dxc::ensure().map(|library| println!("{}", library.display())),
-        _ => Err(format!("expected `demo`, `test` or `dxc`\n{USAGE}")),
+        _ => Err(format!("expected `demo`, `test`, `bench-report` or `dxc`\n{USAGE}")),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -43,6 +45,16 @@ fn demo(args: &[String]) -> Result<(), String> {
         false => generate.args(args),
     };
     run(&mut generate)
+}
+
+fn bench_report(args: &[String]) -> Result<(), String> {
+    driver::ensure();
+    run(&mut cargo(&["build", "--release", "--package", "tilewright"]))?;
+    let mut report = cargo(&["run", "--quiet", "--release", "--package", "tilewright", "--", "report"]);
+    if !args.iter().any(|a| a.starts_with("--output")) {
+        report.args(["--output", "target/bench-report", "--force"]);
+    }
+    run(report.args(args))
 }
 
 fn test(args: &[String]) -> Result<(), String> {

@@ -4,7 +4,9 @@
 //! anything is opened. Absent: defaults that a model's own files set.
 
 mod read;
+mod report;
 mod review;
+mod tune;
 mod values;
 
 use std::ffi::OsString;
@@ -16,9 +18,11 @@ use tilewright_runtime::{AdapterChoice, TargetSpec};
 use crate::checkpoint::Dtype;
 use crate::engine::{Backend, TierChoice};
 use crate::synth::PRESETS;
+pub use report::ReportArgs;
 pub use review::{DiffArgs, ExplainArgs, ExportArgs};
-pub use values::{Ids, ShapeArg, TierList};
-use values::{adapter, count, ids, number, seed, several, shape, size, target, tier, tier_list};
+pub use tune::{TuneArgs, TunedArgs};
+pub use values::{Ids, Rungs, ShapeArg, TierList};
+use values::{adapter, count, ids, number, rungs, seed, several, shape, size, target, tier};
 
 const OVERVIEW: &str = "\
 Examples:
@@ -57,6 +61,10 @@ pub enum Command {
     Logits(LogitsArgs),
     /// Measure tiers against each other, and write the optimisation report
     Bench(BenchArgs),
+    /// Measure everything that this project is judged by, beside figures of others, with plots
+    Report(ReportArgs),
+    /// Search faster schedules for this adapter by measuring, and keep them
+    Tune(TuneArgs),
     /// Write a model of any Qwen2.5 shape by formula, to measure speed without downloading weights
     Synth(SynthArgs),
     /// List kernels with their schedules, or show the shader of one
@@ -110,6 +118,10 @@ pub struct EngineArgs {
     /// Schedules from a file of canonical text take the place of the tier's own for the same kernels
     #[arg(long, value_name = "FILE")]
     pub schedules: Option<PathBuf>,
+
+    /// Measured schedules.
+    #[command(flatten)]
+    pub tuned: TunedArgs,
 
     /// Positions to make room for, prompt included [default: what the command needs, at most the model's own]
     #[arg(long, value_name = "N", value_parser = count)]
@@ -289,9 +301,10 @@ pub struct BenchArgs {
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = several)]
     pub generate: u32,
 
-    /// The tiers: a number, a list such as `0,3,6`, a range such as `0..10` with both ends, or `all`
-    #[arg(long, value_name = "LIST", default_value = "all", value_parser = tier_list, allow_hyphen_values = true)]
-    pub tiers: TierList,
+    /// The tiers: a number, a list such as `0,3,6`, a range such as `0..10` with both ends, or `all`; `auto` in the list is what
+    /// `generate` takes, tuned schedules included
+    #[arg(long, value_name = "LIST", default_value = "all", value_parser = rungs, allow_hyphen_values = true)]
+    pub tiers: Rungs,
 
     /// Measured runs of each tier, after one to warm up
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = count)]

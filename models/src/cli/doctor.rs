@@ -15,6 +15,7 @@ use crate::chat::ChatTemplate;
 use crate::checkpoint::Checkpoint;
 use crate::engine::{Backend, Engine, EngineOptions, TierChoice};
 use crate::tokenizer::Tokenizer;
+use crate::tune::Tuning;
 
 /// Runs the command.
 pub fn run(args: &DoctorArgs) -> Result<(), CliError> {
@@ -97,6 +98,12 @@ fn device(args: &DoctorArgs, findings: &mut Findings) -> Result<Option<Target>, 
         format!("copy                    {gb:.1} GB/s, read and written")
     })?;
     findings.check(runtime::empty_dispatch(&device), |us| format!("empty dispatch          {us:.1} µs"))?;
+    findings.check(Tuning::Auto.found(device.adapter()), |found| {
+        let (count, notes) = (found.tuned.entries.len(), found.notes.iter().map(|n| format!("\n  note: {n}")));
+        let none = "none for this adapter: `tilewright tune` makes them".to_string();
+        let text = if count == 0 { none } else { format!("{count}, from {}", found.source) };
+        format!("tuned schedules         {text}{}", notes.collect::<String>())
+    })?;
     if device.adapter().kind == AdapterKind::Software {
         output::out(&format!("  hint: this is the processor, not a GPU; {DRIVERS}\n"))?;
     }
@@ -169,6 +176,7 @@ fn plan(
         shaders: ShaderLanguage::Wgsl,
         target: args.device.target.clone(),
         schedules: Vec::new(),
+        tuned: Tuning::Off,
         context: u32::try_from(context).ok(),
         profile: false,
         plain_argmax: true,

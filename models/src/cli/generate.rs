@@ -8,13 +8,14 @@ mod prompt;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use tilewright_runtime::ProfileRow;
 
 use super::args::GenerateArgs;
 use super::error::CliError;
 use super::interrupt::{self, Watch};
 use super::model::{self, Folder, Loaded};
-use super::output;
-use crate::engine::{Engine, Step};
+use super::{output, since_start};
+use crate::engine::{Engine, Loading, ProfileTable, Step};
 use crate::error::{ModelError, counted};
 use crate::sampler::SamplingParams;
 use crate::tokenizer::{SpecialTokens, TextStream, Tokenizer};
@@ -115,6 +116,8 @@ struct Run {
     prefill: Duration,
     decode: Duration,
     decoded: usize,
+    /// From the start of the process to the first token.
+    first: Option<Duration>,
 }
 
 impl Job<'_> {
@@ -123,7 +126,8 @@ impl Job<'_> {
         let start = Instant::now();
         let step = engine.prefill(&history)?;
         let prefill = start.elapsed();
-        let mut run = Run { ids: Vec::new(), finish: Finish::Length, prefill, decode: Duration::ZERO, decoded: 0 };
+        let mut run =
+            Run { ids: Vec::new(), finish: Finish::Length, prefill, decode: Duration::ZERO, decoded: 0, first: None };
         let Some(first) = self.take(&step, &mut history, &mut run, text)? else { return Ok(run) };
         let room = (engine.context() - engine.position()) as usize;
         let most = self.max_tokens - 1;
@@ -155,6 +159,7 @@ impl Job<'_> {
             return Ok(None);
         }
         text.push(id)?;
+        run.first.get_or_insert_with(since_start);
         if self.watch.asked() && run.ids.len() < self.max_tokens {
             run.finish = Finish::Interrupted;
             return Ok(None);
@@ -249,6 +254,10 @@ pub fn describe(loaded: &Loaded) {
     let info = loaded.engine.info();
     output::line(&format!("adapter: {}, shaders in {}", info.adapter, info.shaders));
     output::line(&format!("tier: {} ({})", info.tier, info.tier_name));
+    if info.tuned.sites > 0 {
+        let sites = counted(info.tuned.sites, "kernel has a tuned schedule", "kernels have tuned schedules");
+        output::line(&format!("tuned: {sites}, from {}", info.tuned.source));
+    }
     info.notes.iter().for_each(|text| output::note(text));
     output::line(&format!("memory:\n{}", info.memory));
     output::line(&format!(
@@ -257,6 +266,37 @@ pub fn describe(loaded: &Loaded) {
         info.weight_bytes,
         loaded.took.as_secs_f64()
     ));
+}
+
+fn millis(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e4).round() / 10.0
+}
+
+/// The parts of loading, in milliseconds.
+pub fn loading(parts: &Loading) -> Value {
+    json!({
+        "device": millis(parts.device),
+        "plan": millis(parts.plan),
+        "pipelines": millis(parts.pipelines),
+        "weights": millis(parts.weights),
+    })
+}
+
+/// The GPU's time by kernel and schedule.
+fn profile(table: &ProfileTable) -> Value {
+    let copy = table.copy_gb_per_s;
+    let row = |r: &ProfileRow| {
+        json!({
+            "kernel": r.kernel,
+            "schedule": r.schedule,
+            "calls": r.calls,
+            "us": r.us,
+            "bytes": r.bytes,
+            "gb_per_s": r.gb_per_s(),
+            "percent_of_copy": 100.0 * r.gb_per_s() / copy,
+        })
+    };
+    json!({ "copy_gb_per_s": copy, "kernels": table.profile.rows.iter().map(row).collect::<Vec<_>>() })
 }
 
 fn per_second(count: usize, time: Duration) -> Option<f64> {
@@ -275,6 +315,18 @@ fn summarise(run: &Run, engine: &Engine, prompt: usize) {
         speed(per_second(run.decoded, run.decode)),
         run.finish.name()
     ));
+    if let Some(first) = run.first {
+        let l = &info.loading;
+        output::line(&format!(
+            "first token {:.0} ms after the start: device {:.0}, plan {:.0}, pipelines {:.0}, weights {:.0}, prompt {:.0}",
+            millis(first),
+            millis(l.device),
+            millis(l.plan),
+            millis(l.pipelines),
+            millis(l.weights),
+            millis(run.prefill)
+        ));
+    }
     output::line(&format!(
         "a token: {} submits, {} dispatches, {} bytes read back",
         info.submits, info.dispatches, info.readback_bytes
@@ -290,10 +342,14 @@ fn report(run: &Run, engine: &Engine, prompt: &Prompt, text: String, seed: u64) 
         "finish_reason": run.finish.name(),
         "seed": seed,
         "tier": info.tier,
+        "tuned_kernels": info.tuned.sites,
         "adapter": info.adapter,
         "shaders": info.shaders,
+        "first_token_ms": run.first.map(millis),
+        "loading_ms": loading(&info.loading),
         "prefill_tokens_per_s": per_second(prompt.ids.len(), run.prefill),
         "decode_tokens_per_s": per_second(run.decoded, run.decode),
+        "profile": engine.profile().map(|table| profile(&table)),
         "submits_per_token": info.submits,
         "dispatches_per_token": info.dispatches,
         "readback_bytes_per_token": info.readback_bytes,

@@ -21,6 +21,8 @@ use super::conflict::{StorageConflict, Use};
 use crate::error::ModelError;
 use crate::kernels;
 use crate::tiers::Tier;
+use crate::tune::site::fingerprint;
+use crate::tune::{Key, Phase, Site, Tuned};
 
 /// A tensor of the model, by name.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -90,6 +92,7 @@ pub struct Assembly<'a> {
     target: &'a Target,
     tier: &'a Tier,
     overrides: &'a [Schedule],
+    tuned: Option<&'a Tuned>,
     head_dim: u32,
     kernels: HashMap<String, Kernel>,
     programs: HashMap<(&'static str, Storage, bool, Shape), Arc<Program>>,
@@ -111,6 +114,9 @@ pub struct Assembly<'a> {
     steps: Vec<Params>,
     group: u32,
     ops: Vec<Op>,
+    sites: Vec<Site>,
+    /// Why tuned schedules were passed over.
+    passed: Vec<String>,
 }
 
 /// A weight of the model, the kernel and parameter that it is given to, and how it is stored for it.
@@ -123,6 +129,7 @@ impl<'a> Assembly<'a> {
             target,
             tier,
             overrides,
+            tuned: None,
             head_dim: head_dim as u32,
             kernels: kernels::all().into_iter().map(|e| (e.kernel.name.clone(), e.kernel)).collect(),
             programs: HashMap::new(),
@@ -138,7 +145,21 @@ impl<'a> Assembly<'a> {
             steps: Vec::new(),
             group: 0,
             ops: Vec::new(),
+            sites: Vec::new(),
+            passed: Vec::new(),
         }
+    }
+
+    /// Schedules for sites that take the place of the tier's, but not of the user's.
+    #[must_use]
+    pub fn tuned(mut self, tuned: Option<&'a Tuned>) -> Self {
+        self.tuned = tuned;
+        self
+    }
+
+    /// Where schedules are used, each place once, and why tuned ones were passed over.
+    pub fn sites(&mut self) -> (Vec<Site>, Vec<String>) {
+        (std::mem::take(&mut self.sites), std::mem::take(&mut self.passed))
     }
 
     /// The tier that ops are made for.
@@ -276,6 +297,24 @@ impl<'a> Assembly<'a> {
                 Err(error) => self.refused.push((i, error.into())),
             }
         }
+        let phase = if self.rows == Rows::One { Phase::Decode } else { Phase::Prefill };
+        let at = Key::new(kernel, phase, &key.3, storage);
+        let tuned = self.tuned.and_then(|tuned| tuned.find(&at)).filter(|entry| {
+            let narrow = self.plain && entry.schedule.narrows();
+            program.is_none() && !narrow
+        });
+        if let Some(entry) = tuned {
+            match compile(kernel, &stored(entry.schedule.clone()), &key.3, self.target) {
+                Ok(done) if entry.text.is_none_or(|text| text == fingerprint(&done)) => {
+                    program = Some((done, entry.schedule.narrows()));
+                }
+                Ok(_) => self.passed.push(format!("`{at}`: the compiler makes another text of it than was measured")),
+                Err(error) => {
+                    let error = error.to_string();
+                    self.passed.push(format!("`{at}`: {}", error.lines().next().unwrap_or_default()));
+                }
+            }
+        }
         let (mut program, narrows) = match program {
             Some(program) => program,
             None => self.best(kernel, &stored, &key.3)?,
@@ -285,6 +324,22 @@ impl<'a> Assembly<'a> {
             wish(&mut program, &refused);
         }
         let program = Arc::new(program);
+        let prefill = phase == Phase::Prefill;
+        let own = self.overrides.iter().filter(|s| s.kernel == call.kernel).chain(tuned.map(|entry| &entry.schedule));
+        let fixed = |name: &str| fixed(&key.3, name);
+        let used = own
+            .chain(self.tier.schedules(call.kernel, prefill, fixed, self.head_dim))
+            .find(|s| s.name == program.schedule)
+            .cloned();
+        self.sites.push(Site {
+            key: at,
+            kernel: kernel.clone(),
+            phase,
+            shape: key.3.clone(),
+            schedule: stored(used.unwrap_or_else(|| Schedule::empty(call.kernel))),
+            program: program.clone(),
+            longest: self.steps.iter().map(|step| words(&scalars, step)).collect(),
+        });
         self.programs.insert(key, program.clone());
         Ok(program)
     }
@@ -314,10 +369,7 @@ impl<'a> Assembly<'a> {
         stored: &dyn Fn(Schedule) -> Schedule,
         shape: &Shape,
     ) -> Result<(Program, bool), CompileError> {
-        let fixed = |name: &str| match shape.get(name) {
-            Some(Extent::Fixed(n)) => Some(n),
-            _ => None,
-        };
+        let fixed = |name: &str| fixed(shape, name);
         let own = self.tier.schedules(&kernel.name, self.rows != Rows::One, fixed, self.head_dim);
         let own = own.filter(|s| !(self.plain && s.narrows())).cloned();
         let mut tried = None;
@@ -434,4 +486,12 @@ fn traffic(kernel: &Kernel, program: &Program, call: &Call, rows: Rows) -> (Coun
 
 fn times(count: Count, n: u64) -> Count {
     Count::product(count, Count::Const(u32::try_from(n).unwrap_or(u32::MAX)))
+}
+
+/// An extent that is known when a program is compiled.
+fn fixed(shape: &Shape, name: &str) -> Option<u32> {
+    match shape.get(name) {
+        Some(Extent::Fixed(n)) => Some(n),
+        _ => None,
+    }
 }

@@ -165,6 +165,14 @@ impl Machine {
         }
     }
 
+    /// The device and the plan's buffers on it.
+    pub fn device(&self) -> Option<(&Device, &Arc<Buffers>)> {
+        match self {
+            Machine::Gpu(gpu) => Some((&gpu.device, &gpu.buffers)),
+            Machine::Cpu(_) => None,
+        }
+    }
+
     /// What the last decode step did.
     pub fn counted(&self) -> Option<Counters> {
         match self {

@@ -18,6 +18,7 @@ use crate::error::ModelError;
 use crate::kernels;
 use crate::qwen2::{ANGLES, IDS, LOGITS, Qwen2, ROW, TOKEN};
 use crate::tiers::{self, Tier};
+use crate::tune::{Site, Tuning};
 
 /// Which of a plan's graphs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -60,6 +61,10 @@ pub struct Plan {
     pub vocab: u32,
     /// What is to be said of the user's schedules: which are not used, and why.
     pub unused: Vec<String>,
+    /// Where schedules are used.
+    pub sites: Vec<Site>,
+    /// Which tuned schedules were passed over, and why.
+    pub passed: Vec<String>,
 }
 
 impl Plan {
@@ -71,9 +76,17 @@ impl Plan {
         target: &Target,
         options: &EngineOptions,
     ) -> Result<Self, ModelError> {
-        let mut a = Assembly::new(target, tier, &options.schedules, config.head_dim);
+        let tuned = match &options.tuned {
+            Tuning::Found(found) if options.tier == TierChoice::Auto => Some(&found.tuned),
+            _ => None,
+        };
+        let mut a = Assembly::new(target, tier, &options.schedules, config.head_dim).tuned(tuned);
         let planned = Self::assemble(&mut a, config, head, tier, options);
-        a.finish(planned)
+        let (sites, passed) = a.sites();
+        let mut plan = a.finish(planned)?;
+        let passed = passed.into_iter().map(|why| format!("a tuned schedule is not used: {why}"));
+        (plan.sites, plan.passed) = (sites, passed.collect());
+        Ok(plan)
     }
 
     /// The graphs of a plan.
@@ -130,6 +143,8 @@ impl Plan {
             vocab: config.vocab_size as u32,
             unused: Vec::new(),
             plain: plain.map(|ops| a.graph(ops)),
+            sites: Vec::new(),
+            passed: Vec::new(),
             graphs: [prefill, last, decode].map(|ops| a.graph(ops)),
         })
     }
@@ -170,6 +185,7 @@ impl Plan {
             match Self::new(config, head, tier, target, options) {
                 Ok(mut plan) => {
                     plan.unused = unused(&plan, options);
+                    notes.append(&mut plan.passed);
                     return Ok((plan, notes));
                 }
                 Err(error) => {

@@ -3,8 +3,10 @@
 use tilewright_codegen::shape::Extent;
 use tilewright_runtime::{AdapterChoice, TargetSpec};
 
+use super::report::Counts;
 use crate::engine::TierChoice;
 use crate::tiers;
+use crate::tune::Tuning;
 
 /// Token ids.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,6 +16,15 @@ pub struct Ids(pub Vec<u32>);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TierList(pub Vec<usize>);
 
+/// Tiers to measure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rungs {
+    /// By their numbers, ascending.
+    pub tiers: Vec<usize>,
+    /// The automatic choice too, with tuned schedules.
+    pub auto: bool,
+}
+
 /// Extents by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShapeArg(pub Vec<(String, Extent)>);
@@ -21,6 +32,16 @@ pub struct ShapeArg(pub Vec<(String, Extent)>);
 /// A number or a part of a name.
 pub fn adapter(text: &str) -> Result<AdapterChoice, String> {
     text.parse().map_err(|e| match e {})
+}
+
+/// `auto`, `off` or a file.
+pub fn tuning(text: &str) -> Result<Tuning, String> {
+    match text {
+        "auto" => Ok(Tuning::Auto),
+        "off" => Ok(Tuning::Off),
+        "" => Err("expected `auto`, `off` or a file".into()),
+        path => Ok(Tuning::File(path.into())),
+    }
 }
 
 /// Limits to lower.
@@ -59,6 +80,11 @@ fn whole<N: TryFrom<u64>>(text: &str, least: u64) -> Result<N, String> {
 /// A number; its range is judged with the other settings.
 pub fn number(text: &str) -> Result<f32, String> {
     text.trim().parse().map_err(|_| "expected a number such as 0.7".into())
+}
+
+/// `128,512`.
+pub fn counts(text: &str) -> Result<Counts, String> {
+    text.split(',').map(count).collect::<Result<_, _>>().map(Counts)
 }
 
 /// `1,2,3`.
@@ -110,6 +136,13 @@ pub fn tier_list(text: &str) -> Result<TierList, String> {
     Ok(TierList(all))
 }
 
+/// The same, and `auto` among them.
+pub fn rungs(text: &str) -> Result<Rungs, String> {
+    let (auto, rest): (Vec<&str>, Vec<&str>) = text.split(',').partition(|part| part.trim() == "auto");
+    let tiers = if rest.is_empty() { Vec::new() } else { tier_list(&rest.join(",")).map_err(|e| e + ", or `auto`")?.0 };
+    Ok(Rungs { tiers, auto: !auto.is_empty() })
+}
+
 /// `r=896,t<=64`.
 pub fn shape(text: &str) -> Result<ShapeArg, String> {
     let mut extents: Vec<(String, Extent)> = Vec::new();
@@ -147,6 +180,14 @@ mod tests {
         for wrong in ["99", "0..99", "3..1", "", "x", "-1"] {
             assert!(tier_list(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn the_automatic_choice_stands_beside_numbers() {
+        assert_eq!(rungs("auto"), Ok(Rungs { tiers: vec![], auto: true }));
+        assert_eq!(rungs("3,auto,0..1"), Ok(Rungs { tiers: vec![0, 1, 3], auto: true }));
+        assert!(!rungs("all").unwrap().auto);
+        assert!(rungs("99").unwrap_err().ends_with("or `auto`") && rungs("").is_err());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! One tier's numbers, from several runs of the same tokens.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tilewright_runtime as runtime;
 
@@ -15,6 +15,7 @@ use crate::checkpoint::Checkpoint;
 use crate::engine::{Engine, EngineInfo, EngineOptions, Step, TierChoice};
 use crate::error::{ModelError, counted};
 use crate::sampler::{SamplingParams, hash};
+use crate::tiers;
 
 /// What is measured.
 #[derive(Clone, Copy)]
@@ -59,6 +60,8 @@ impl Device {
 pub struct Row {
     /// The tier.
     pub tier: usize,
+    /// Whether it was the automatic choice, tuned schedules included.
+    pub auto: bool,
     /// Its numbers, or why it does not run here.
     pub result: Result<Measured, CliError>,
 }
@@ -71,12 +74,36 @@ pub struct Measured {
     pub prefill: Spread,
     /// Tokens a second after it.
     pub decode: Spread,
+    /// Microseconds of all this process' threads for a token, where the system tells.
+    pub cpu_us: Option<Spread>,
+    /// From the beginning of loading to the first token, the first time.
+    pub first_token: Duration,
     /// Bytes that a token moves, as a part of what a copy moves in the same time.
     pub of_copy: Option<f64>,
+    /// Its dispatches, if they were empty, as a part of its time.
+    pub of_dispatch: Option<f64>,
     /// The tokens.
     pub tokens: Vec<u32>,
     /// What the token rule says.
     pub verdict: Verdict,
+}
+
+/// What one run gave.
+struct Once {
+    tokens: Vec<u32>,
+    prefill: Duration,
+    decode: Duration,
+    cpu: Option<Duration>,
+}
+
+/// How long the threads of this process have been running: Linux tells it in nanoseconds, proc(5).
+fn busy() -> Option<Duration> {
+    let one = |task: std::fs::DirEntry| -> Option<u64> {
+        let text = std::fs::read_to_string(task.path().join("schedstat")).ok()?;
+        text.split(' ').next()?.parse().ok()
+    };
+    let tasks = std::fs::read_dir("/proc/self/task").ok()?;
+    tasks.flatten().map(one).sum::<Option<u64>>().map(Duration::from_nanos)
 }
 
 /// Several measurements of the same thing.
@@ -104,16 +131,22 @@ impl Bench<'_> {
     pub fn run(&self, device: Option<&Device>) -> Result<Vec<Row>, CliError> {
         let mut rows: Vec<Row> = Vec::new();
         let reference = self.reference()?;
-        for &tier in &self.args.tiers.0 {
-            let mut result = self.measure(tier, device);
+        let numbers = self.args.tiers.tiers.iter().map(|n| TierChoice::Number(*n));
+        for choice in numbers.chain(self.args.tiers.auto.then_some(TierChoice::Auto)) {
+            let mut result = self.measure(choice, device);
             if self.watch.asked() {
                 return Ok(rows);
             }
             if let Ok(measured) = &mut result {
                 let tokens = reference.as_ref().or_else(|| tokens_of_tier_0(&rows));
-                measured.verdict = self.verdict(tier, measured, tokens.map(Vec::as_slice))?;
+                measured.verdict = self.verdict(choice, measured, tokens.map(Vec::as_slice))?;
             }
-            let row = Row { tier, result };
+            let tier = match (choice, &result) {
+                (TierChoice::Number(n), _) => n,
+                (TierChoice::Auto, Ok(measured)) => measured.info.tier,
+                (TierChoice::Auto, Err(_)) => tiers::count() - 1,
+            };
+            let row = Row { tier, auto: choice == TierChoice::Auto, result };
             output::line(&table::in_short(&row));
             rows.push(row);
         }
@@ -131,7 +164,8 @@ impl Bench<'_> {
             return Ok(());
         }
         let report = if self.args.report.is_some() { ", and no report is written" } else { "" };
-        let (done, all) = (rows.len(), self.args.tiers.0.len());
+        let all = self.args.tiers.tiers.len() + usize::from(self.args.tiers.auto);
+        let done = rows.len();
         let what = format!(
             "interrupted after {done} of {all} tiers on a prompt of {}{report}",
             counted(self.prompt, "token", "tokens")
@@ -140,15 +174,15 @@ impl Bench<'_> {
     }
 
     /// The options of a tier's engine.
-    pub fn options(&self, tier: usize, plain_argmax: bool) -> EngineOptions {
+    pub fn options(&self, tier: TierChoice, plain_argmax: bool) -> EngineOptions {
         let context = self.prompt + self.args.generate as usize;
         let context = Some(u32::try_from(context).unwrap_or(u32::MAX));
-        EngineOptions { tier: TierChoice::Number(tier), context, plain_argmax, ..self.options.clone() }
+        EngineOptions { tier, context, plain_argmax, ..self.options.clone() }
     }
 
     /// The same for the engine that tiers are held against: tier 0 by its own schedules.
     pub fn reference_options(&self, plain_argmax: bool) -> EngineOptions {
-        EngineOptions { schedules: Vec::new(), ..self.options(0, plain_argmax) }
+        EngineOptions { schedules: Vec::new(), ..self.options(TierChoice::Number(0), plain_argmax) }
     }
 
     /// Tokens of tier 0 by its own schedules, where the user's take their place in every row; none where it does not run here.
@@ -157,7 +191,7 @@ impl Bench<'_> {
             return Ok(None);
         }
         match self.folder.load_from(self.weights, &self.reference_options(true)) {
-            Ok(mut engine) => Ok(Some(self.once(&mut engine, &self.ids())?.0)),
+            Ok(mut engine) => Ok(Some(self.once(&mut engine, &self.ids())?.tokens)),
             Err(_) => Ok(None),
         }
     }
@@ -168,13 +202,18 @@ impl Bench<'_> {
         (0..self.prompt as u32).map(|i| hash(i) % vocab).collect()
     }
 
-    fn measure(&self, tier: usize, device: Option<&Device>) -> Result<Measured, CliError> {
-        let mut engine = self.folder.load_from(self.weights, &self.options(tier, true))?;
+    fn measure(&self, choice: TierChoice, device: Option<&Device>) -> Result<Measured, CliError> {
+        let start = Instant::now();
+        let mut engine = self.folder.load_from(self.weights, &self.options(choice, true))?;
+        let loaded = start.elapsed();
+        let tier = engine.info().tier;
         let ids = self.ids();
-        let (tokens, ..) = self.once(&mut engine, &ids)?;
-        let (mut prefill, mut decode) = (Vec::new(), Vec::new());
+        let Once { tokens, prefill: first, .. } = self.once(&mut engine, &ids)?;
+        let first_token = loaded + first;
+        let (mut prefill, mut decode, mut cpu) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..self.args.runs {
-            let (again, first, rest) = self.once(&mut engine, &ids)?;
+            let run = self.once(&mut engine, &ids)?;
+            let (again, rest) = (run.tokens, run.decode);
             if self.watch.asked() {
                 return Err(CliError::Interrupted("interrupted".into()));
             }
@@ -187,17 +226,22 @@ impl Bench<'_> {
                     schedules: self.args.engine.schedules.clone(),
                 });
             }
-            prefill.push(first);
-            decode.push(rest);
+            let speed = |count: usize, time: Duration| count as f64 / time.as_secs_f64().max(1e-9);
+            prefill.push(speed(ids.len(), run.prefill));
+            decode.push(speed(again.len().saturating_sub(1), rest));
+            cpu.extend(run.cpu.map(|time| time.as_secs_f64() * 1e6 / again.len().saturating_sub(1).max(1) as f64));
         }
         let (info, decode) = (engine.info().clone(), Spread::of(decode));
         let bytes = (info.bytes_read + info.bytes_written) as f64;
         let of_copy = device.map(|d| bytes * decode.median / 1e9 / d.copy_gb_per_s);
-        Ok(Measured { info, prefill: Spread::of(prefill), decode, of_copy, tokens, verdict: Verdict::Reference })
+        let of_dispatch = device.map(|d| f64::from(info.dispatches) * d.dispatch_us * decode.median / 1e6);
+        let cpu_us = (!cpu.is_empty()).then(|| Spread::of(cpu));
+        let (prefill, verdict) = (Spread::of(prefill), Verdict::Reference);
+        Ok(Measured { info, prefill, decode, cpu_us, first_token, of_copy, of_dispatch, tokens, verdict })
     }
 
-    /// One run: the tokens, and tokens a second of prompt and decode.
-    fn once(&self, engine: &mut Engine, ids: &[u32]) -> Result<(Vec<u32>, f64, f64), ModelError> {
+    /// One run.
+    fn once(&self, engine: &mut Engine, ids: &[u32]) -> Result<Once, ModelError> {
         let count = self.args.generate as usize;
         let limit = self.folder.config.vocab_size;
         engine.reset();
@@ -205,7 +249,7 @@ impl Bench<'_> {
         let start = Instant::now();
         let step = engine.prefill(ids)?;
         let prefill = start.elapsed();
-        let start = Instant::now();
+        let (start, busy) = (Instant::now(), busy());
         let mut take = |step: Step| -> Result<Option<u32>, ModelError> {
             let position = ids.len() + tokens.len();
             let id = match (step.token, &step.logits) {
@@ -220,15 +264,14 @@ impl Bench<'_> {
         if let Some(first) = take(step)? {
             engine.decode_on(first, count - 1, &mut take)?;
         }
-        let rest = start.elapsed();
-        let speed = |count: usize, seconds: f64| count as f64 / seconds.max(1e-9);
-        Ok((tokens, speed(ids.len(), prefill.as_secs_f64()), speed(count - 1, rest.as_secs_f64())))
+        let cpu = busy.zip(self::busy()).map(|(before, after)| after.saturating_sub(before));
+        Ok(Once { tokens, prefill, decode: start.elapsed(), cpu })
     }
 
     /// Holds a tier's tokens against those of tier 0.
-    fn verdict(&self, tier: usize, measured: &Measured, reference: Option<&[u32]>) -> Result<Verdict, CliError> {
+    fn verdict(&self, choice: TierChoice, measured: &Measured, reference: Option<&[u32]>) -> Result<Verdict, CliError> {
         let Some(theirs) = reference else {
-            let itself = tier == 0 && self.options.schedules.is_empty();
+            let itself = choice == TierChoice::Number(0) && self.options.schedules.is_empty();
             return Ok(if itself { Verdict::Reference } else { Verdict::Unchecked });
         };
         let ours = &measured.tokens;
@@ -238,7 +281,7 @@ impl Bench<'_> {
                 let prefix = [&self.ids()[..], &theirs[..step]].concat();
                 let forced = &theirs[step..];
                 let reference = rule::forced_logits(self, &self.reference_options(false), &prefix, forced)?;
-                let logits = rule::forced_logits(self, &self.options(tier, false), &prefix, forced)?;
+                let logits = rule::forced_logits(self, &self.options(choice, false), &prefix, forced)?;
                 Ok(rule::judge(step, &reference, &logits, forced[0], ours[step]))
             }
         }
@@ -248,7 +291,7 @@ impl Bench<'_> {
 /// The tokens of the first row, if it is tier 0's.
 fn tokens_of_tier_0(rows: &[Row]) -> Option<&Vec<u32>> {
     match rows.first() {
-        Some(Row { tier: 0, result: Ok(measured) }) => Some(&measured.tokens),
+        Some(Row { tier: 0, auto: false, result: Ok(measured) }) => Some(&measured.tokens),
         _ => None,
     }
 }

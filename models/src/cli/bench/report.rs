@@ -41,7 +41,7 @@ pub fn markdown(contexts: [(&Bench, &Vec<Row>); 2], device: Option<&Device>) -> 
     for (bench, rows) in contexts {
         let _ = writeln!(out, "\n## {}\n\n{}", title(bench), table::markdown(rows).trim_end());
     }
-    for row in rows {
+    for row in rows.iter().filter(|row| !row.auto) {
         experiment(&mut out, row.tier, &contexts, device);
     }
     out
@@ -63,7 +63,7 @@ fn experiment(out: &mut String, number: usize, contexts: &[Context; 2], device: 
     change(out, tier);
     for (bench, rows) in contexts {
         let _ = writeln!(out, "- **After a prompt of {}.**", bench.prompt);
-        let at = rows.iter().position(|row| row.tier == number);
+        let at = rows.iter().position(|row| row.tier == number && !row.auto);
         let Some((at, row)) = at.and_then(|at| Some((at, rows.get(at)?))) else { continue };
         let before = rows[..at].iter().rev().find_map(|row| Some((row.tier, row.result.as_ref().ok()?)));
         match &row.result {

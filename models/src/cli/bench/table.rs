@@ -4,11 +4,12 @@ use serde_json::{Value, json};
 use tilewright_runtime::Size;
 
 use super::super::error::CliError;
+use super::super::generate::loading;
 use super::measure::{Bench, Device, Measured, Row, Spread};
 use super::rule::{TOLERANCE, Verdict};
 use crate::tiers;
 
-const HEADS: [&str; 10] = [
+const HEADS: [&str; 11] = [
     "tier",
     "what",
     "decode tok/s",
@@ -18,16 +19,22 @@ const HEADS: [&str; 10] = [
     "readback",
     "weights",
     "% of copy",
+    "% empty dispatches",
     "tokens against tier 0",
 ];
 
 /// A row in a few words, for whoever waits for the others.
 pub fn in_short(row: &Row) -> String {
-    let (number, name) = (row.tier, tiers::tier(row.tier).name);
+    let (number, name) = (number(row), tiers::tier(row.tier).name);
     match &row.result {
         Ok(measured) => format!("tier {number} {name}: {} tok/s", three(measured.decode.median)),
         Err(error) => format!("tier {number} {name}: {}", absent(error)),
     }
+}
+
+/// The tier's number, or that it was chosen automatically.
+fn number(row: &Row) -> String {
+    if row.auto { "auto".into() } else { row.tier.to_string() }
 }
 
 /// Why a tier has no numbers, on one line.
@@ -68,22 +75,29 @@ fn cells(row: &Row) -> Vec<String> {
         Ok(measured) => measured,
         Err(error) => {
             let mut cells = vec!["-".to_string(); HEADS.len()];
-            cells[0] = row.tier.to_string();
+            cells[0] = number(row);
             cells[HEADS.len() - 1] = absent(error);
             return cells;
         }
     };
     let info = &measured.info;
+    let name = match info.tuned.sites {
+        _ if !row.auto => info.tier_name.to_string(),
+        0 => format!("{} ({}), nothing tuned", info.tier, info.tier_name),
+        n => format!("{} ({}), {n} tuned", info.tier, info.tier_name),
+    };
+    let percent = |share: Option<f64>| share.map_or("-".into(), |share| format!("{:.1}", 100.0 * share));
     vec![
-        row.tier.to_string(),
-        info.tier_name.to_string(),
+        number(row),
+        name,
         speed(&measured.decode),
         speed(&measured.prefill),
         info.submits.to_string(),
         info.dispatches.to_string(),
         format!("{} B", info.readback_bytes),
         Size(info.weight_bytes).to_string(),
-        measured.of_copy.map_or("-".into(), |share| format!("{:.1}", 100.0 * share)),
+        percent(measured.of_copy),
+        percent(measured.of_dispatch),
         measured.verdict.text(),
     ]
 }
@@ -117,12 +131,12 @@ pub fn json(bench: &Bench, device: Option<&Device>, rows: &[Row]) -> Value {
 
 fn row(row: &Row) -> Value {
     match &row.result {
-        Err(error) => json!({ "tier": row.tier, "error": error.to_string() }),
-        Ok(measured) => numbers(row.tier, measured),
+        Err(error) => json!({ "tier": row.tier, "auto": row.auto, "error": error.to_string() }),
+        Ok(measured) => numbers(row, measured),
     }
 }
 
-fn numbers(tier: usize, measured: &Measured) -> Value {
+fn numbers(row: &Row, measured: &Measured) -> Value {
     let spread = |s: &Spread| json!({ "median": s.median, "min": s.min, "max": s.max });
     let info = &measured.info;
     let passed = match &measured.verdict {
@@ -131,7 +145,9 @@ fn numbers(tier: usize, measured: &Measured) -> Value {
         Verdict::Unchecked => None,
     };
     json!({
-        "tier": tier,
+        "tier": row.tier,
+        "auto": row.auto,
+        "tuned_kernels": info.tuned.sites,
         "name": info.tier_name,
         "adapter": info.adapter,
         "shaders": info.shaders,
@@ -143,6 +159,10 @@ fn numbers(tier: usize, measured: &Measured) -> Value {
         "bytes_read_per_token": info.bytes_read,
         "bytes_written_per_token": info.bytes_written,
         "weight_bytes": info.weight_bytes,
+        "load_to_first_token_ms": measured.first_token.as_secs_f64() * 1e3,
+        "loading_ms": loading(&info.loading),
+        "cpu_us_per_token": measured.cpu_us.as_ref().map(spread),
+        "percent_empty_dispatches": measured.of_dispatch.map(|share| 100.0 * share),
         "percent_of_copy": measured.of_copy.map(|share| 100.0 * share),
         "token_rule": { "passed": passed, "text": measured.verdict.text() },
         "token_ids": measured.tokens,
@@ -163,7 +183,7 @@ mod tests {
     #[test]
     fn a_tier_that_does_not_run_keeps_its_row() {
         let error = CliError::Unwell("no subgroups\n  = help: another adapter".into());
-        let rows = [Row { tier: 5, result: Err(error) }];
+        let rows = [Row { tier: 5, auto: false, result: Err(error) }];
         let text = markdown(&rows);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[1].matches("---").count(), HEADS.len());

@@ -1,0 +1,149 @@
+//! Two kinds of plot as SVG text: bars, and a line over a logarithmic axis.
+//!
+//! The rule: a plot is readable on a light and on a dark page, in print and without colours; every value is written out beside its
+//! mark, with its spread. Absent: a library; what is drawn are rectangles, lines and words.
+//! SVG 2: <https://www.w3.org/TR/SVG2/>.
+
+use std::fmt::Write;
+
+use super::Spread;
+
+const WIDTH: f64 = 760.0;
+const LEFT: f64 = 170.0;
+const RIGHT: f64 = 170.0;
+
+const STYLE: &str = "\
+<style>text{font:13px system-ui,sans-serif;fill:#24292f}.t{font-weight:600;font-size:15px}.q{fill:#57606a}.b{fill:#0969da}\
+.l{stroke:#0969da;stroke-width:2;fill:none}.s{stroke:#24292f;stroke-width:1.5}.g{stroke:#d0d7de}\
+@media(prefers-color-scheme:dark){text{fill:#e6edf3}.q{fill:#8d96a0}.b{fill:#4493f8}.l{stroke:#4493f8}.s{stroke:#e6edf3}.g{stroke:#3d444d}}\
+</style>";
+
+/// One bar a row, with its name before it and its value behind it.
+pub fn bars(title: &str, unit: &str, rows: &[(String, Spread)]) -> String {
+    let height = 54.0 + 26.0 * rows.len() as f64;
+    let most = rows.iter().map(|(_, s)| s.max).fold(f64::MIN_POSITIVE, f64::max);
+    let x = |value: f64| LEFT + (WIDTH - LEFT - RIGHT) * value / most;
+    let mut out = head(title, unit, height);
+    for (i, (name, spread)) in rows.iter().enumerate() {
+        let y = 50.0 + 26.0 * i as f64;
+        let width = (x(spread.median) - LEFT).max(1.0);
+        let _ = write!(
+            out,
+            "<text x=\"{:.0}\" y=\"{:.0}\" text-anchor=\"end\">{}</text>\
+             <rect class=\"b\" x=\"{LEFT:.0}\" y=\"{y:.0}\" width=\"{width:.1}\" height=\"16\"/>\
+             <path class=\"s\" d=\"M{:.1} {:.0}H{:.1}\"/>\
+             <text x=\"{:.1}\" y=\"{:.0}\">{}</text>\n",
+            LEFT - 8.0,
+            y + 13.0,
+            escaped(name),
+            x(spread.min),
+            y + 8.0,
+            x(spread.max).max(x(spread.min) + 1.0),
+            x(spread.max) + 8.0,
+            y + 13.0,
+            told(spread)
+        );
+    }
+    out + "</svg>\n"
+}
+
+/// Values over a logarithmic axis of whole numbers.
+pub fn line(title: &str, unit: &str, axis: &str, points: &[(u32, Spread)]) -> String {
+    let height = 320.0;
+    let (top, bottom) = (56.0, height - 48.0);
+    let (first, last) = (points.first().map_or(1, |p| p.0), points.last().map_or(2, |p| p.0));
+    let span = (f64::from(last) / f64::from(first)).ln().max(1e-9);
+    let most = points.iter().map(|(_, s)| s.max).fold(f64::MIN_POSITIVE, f64::max);
+    let x = |n: u32| 60.0 + (WIDTH - 60.0 - RIGHT) * (f64::from(n) / f64::from(first)).ln() / span;
+    let y = |value: f64| bottom - (bottom - top) * value / most;
+    let mut out = head(title, unit, height);
+    for part in 0..=4 {
+        let value = most * f64::from(part) / 4.0;
+        let _ = write!(
+            out,
+            "<path class=\"g\" d=\"M60 {0:.1}H{1:.0}\"/><text class=\"q\" x=\"52\" y=\"{2:.1}\" text-anchor=\"end\">{3}</text>\n",
+            y(value),
+            WIDTH - RIGHT + 20.0,
+            y(value) + 4.0,
+            three(value)
+        );
+    }
+    let place = |(i, (n, s)): (usize, &(u32, Spread))| {
+        format!("{}{:.1} {:.1}", if i == 0 { 'M' } else { 'L' }, x(*n), y(s.median))
+    };
+    let path: String = points.iter().enumerate().map(place).collect();
+    let _ = writeln!(out, "<path class=\"l\" d=\"{path}\"/>");
+    for (n, spread) in points {
+        let (x, mid) = (x(*n), y(spread.median));
+        let _ = write!(
+            out,
+            "<path class=\"s\" d=\"M{x:.1} {:.1}V{:.1}\"/><circle class=\"b\" cx=\"{x:.1}\" cy=\"{mid:.1}\" r=\"4\"/>\
+             <text x=\"{:.1}\" y=\"{:.1}\">{}</text>\
+             <text class=\"q\" x=\"{x:.1}\" y=\"{:.0}\" text-anchor=\"middle\">{n}</text>\n",
+            y(spread.max),
+            y(spread.min),
+            x + 7.0,
+            mid - 7.0,
+            told(spread),
+            bottom + 18.0
+        );
+    }
+    let _ = writeln!(out, "<text class=\"q\" x=\"60\" y=\"{:.0}\">{}</text>", height - 10.0, escaped(axis));
+    out + "</svg>\n"
+}
+
+fn head(title: &str, unit: &str, height: f64) -> String {
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH:.0} {height:.0}\" role=\"img\" aria-label=\"{0}\">{STYLE}\n\
+         <text class=\"t\" x=\"8\" y=\"20\">{0}</text><text class=\"q\" x=\"8\" y=\"38\">{1}; the dark mark is the spread of the runs</text>\n",
+        escaped(title),
+        escaped(unit)
+    )
+}
+
+fn told(spread: &Spread) -> String {
+    format!("{} ({}–{})", three(spread.median), three(spread.min), three(spread.max))
+}
+
+/// Three significant digits, and no fewer than are before the point.
+pub fn three(x: f64) -> String {
+    let digits = if x >= 100.0 || x == 0.0 { 0 } else { (2 - x.max(1e-3).log10().floor() as i32).max(0) as usize };
+    format!("{x:.digits$}")
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spread(median: f64) -> Spread {
+        Spread { median, min: median * 0.9, max: median * 1.1 }
+    }
+
+    #[test]
+    fn every_value_is_written_out() {
+        let bars = bars("a < b", "tok/s", &[("naive".into(), spread(10.0)), ("wide".into(), spread(1234.0))]);
+        for part in ["a &lt; b", ">naive<", ">10.0 (9.00–11.0)<", ">1234 (1111–1357)<", "prefers-color-scheme:dark"]
+        {
+            assert!(bars.contains(part), "no {part}: {bars}");
+        }
+        assert_eq!((bars.matches("<rect").count(), bars.matches("</svg>").count()), (2, 1));
+    }
+
+    #[test]
+    fn marks_lie_where_their_values_are() {
+        let text = line("t", "tok/s", "prompt", &[(128, spread(100.0)), (1024, spread(50.0)), (8192, spread(25.0))]);
+        let xs: Vec<f64> = text
+            .match_indices("cx=\"")
+            .map(|(i, _)| text[i + 4..].split('"').next().unwrap().parse().unwrap())
+            .collect();
+        assert!(
+            xs.len() == 3 && (xs[1] - xs[0] - (xs[2] - xs[1])).abs() < 0.2,
+            "equal factors are equal steps: {xs:?}"
+        );
+        assert!(!text.contains("NaN") && !line("t", "u", "a", &[(5, spread(1.0))]).contains("NaN"));
+    }
+}

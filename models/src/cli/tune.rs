@@ -1,0 +1,319 @@
+//! `tune`: schedules raced on this adapter, and what is found kept.
+//!
+//! The rule: the file is written after each kernel, as a whole, and never where somebody has edited it; a second call goes on where the
+//! first one ended. Absent: any schedule that was not measured and checked here.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tilewright_codegen::compile;
+use tilewright_dsl::schedule::Schedule;
+use tilewright_runtime::{self as runtime, Device};
+
+use super::args::TuneArgs;
+use super::error::CliError;
+use super::interrupt;
+use super::model::Folder;
+use super::output;
+use crate::engine::{EngineOptions, Plan, Stage, TierChoice};
+use crate::error::{ModelError, counted};
+use crate::tune::file::untouched;
+use crate::tune::predict::{Figures, predict};
+use crate::tune::race::Verdict;
+use crate::tune::rig::Rig;
+use crate::tune::search::{Candidate, Event, Search, candidates};
+use crate::tune::site::{Phase, fingerprint};
+use crate::tune::space::plain;
+use crate::tune::{Entry, Site, Tuned, find};
+
+/// Positions of the cache, unless the flag says otherwise: a prompt of 4,096 and a text of 128.
+const CONTEXT: usize = 4224;
+
+/// Races after which a site counts as searched though its time was over.
+const ENOUGH: usize = 8;
+
+/// Candidates that a dry run lists for each kernel.
+const LISTED: usize = 12;
+
+/// Runs the command.
+pub fn run(args: &TuneArgs) -> Result<(), CliError> {
+    let folder = Folder::open(&args.model)?;
+    let context = folder.room(args.context)?;
+    let context = if args.context.is_some() { context } else { context.min(CONTEXT) };
+    let options = EngineOptions {
+        tier: TierChoice::Auto,
+        adapter: args.device.adapter.clone().unwrap_or_default(),
+        target: args.device.target.clone(),
+        context: u32::try_from(context).ok(),
+        plain_argmax: true,
+        ..EngineOptions::default()
+    };
+    let device = Device::open(&options.adapter, options.target.as_ref())?;
+    let figures = Figures::of(
+        device.adapter().kind,
+        runtime::copy_bandwidth(&device)?,
+        runtime::empty_dispatch(&device)?.max(0.1),
+    );
+    if args.dry_run {
+        return dry_run(args, &folder, &device, &options, &figures);
+    }
+    let mut store = Store::open(args, &device)?;
+    drop(device);
+    let weights = folder.weights()?;
+    let mut engine = folder.load_from(&weights, &options)?;
+    // What is compared should be numbers of a text.
+    engine.prefill(&[1, 2])?;
+    engine.decode(3)?;
+    let sites = wanted(args, engine.sites())?;
+    let Some(mut rig) = engine.rig() else { return Ok(()) };
+    output::line(&format!(
+        "tier {} on {}; {} to {}",
+        engine.info().tier,
+        engine.info().adapter,
+        counted(sites.len(), "kernel and shape", "kernels and shapes"),
+        store.path.display()
+    ));
+    let sites = store.missing(args, sites, &mut rig);
+    tune(args, &figures, &sites, &mut rig, &mut store)
+}
+
+/// The sites that are asked for, decode first, the longest first.
+fn wanted(args: &TuneArgs, sites: &[Site]) -> Result<Vec<Site>, CliError> {
+    let kernels: Vec<&str> = sites.iter().map(|s| s.kernel.name.as_str()).collect();
+    if let Some(unknown) = args.kernel.iter().find(|k| !kernels.contains(&k.as_str())) {
+        let mut known = kernels;
+        known.sort_unstable();
+        known.dedup();
+        let message = format!("--kernel {unknown}: the plan does not run it; it runs {}", known.join(", "));
+        return Err(CliError::usage(message, "name one of those"));
+    }
+    let asked = |s: &&Site| args.kernel.is_empty() || args.kernel.contains(&s.kernel.name);
+    Ok(sites.iter().filter(asked).cloned().collect())
+}
+
+/// Searches one site after the other.
+fn tune(args: &TuneArgs, figures: &Figures, sites: &[Site], rig: &mut Rig, store: &mut Store) -> Result<(), CliError> {
+    let watch = interrupt::watch();
+    let mut sites: Vec<&Site> = sites.iter().filter(|s| rig.ops(s) > 0).collect();
+    sites.sort_by(|a, b| a.phase.cmp(&b.phase).then(share(b, rig, figures).total_cmp(&share(a, rig, figures))));
+    let before = rig.graphs();
+    let start = Instant::now();
+    let budget = Duration::from_secs(args.budget.into());
+    for (i, site) in sites.iter().enumerate() {
+        let left = budget.saturating_sub(start.elapsed());
+        if watch.asked() || left.is_zero() {
+            let rest = counted(sites.len() - i, "kernel is", "kernels are");
+            output::line(&format!("{rest} left; the same command goes on"));
+            break;
+        }
+        let bar = bar(&format!("{} of {}: {}", i + 1, sites.len(), site.key));
+        let until = Instant::now() + left / u32::try_from(sites.len() - i).unwrap_or(1);
+        let stop = || watch.asked();
+        let search = Search { site, figures, until, stop: &stop };
+        let mut raced = 0;
+        let done = search.run(rig, &mut |event| {
+            raced += usize::from(matches!(event, Event::Raced { .. }));
+            bar.set_message(format!("{raced} raced"));
+            if args.verbose {
+                bar.suspend(|| output::line(&told(&event)));
+            }
+        });
+        bar.finish_and_clear();
+        let done = done?;
+        output::line(&format!("{}: {}", site.key, done.entry.note));
+        // A search that was cut off before it found anything leaves the site to the next call.
+        if done.gain.is_some() || !done.cut || done.raced >= ENOUGH {
+            store.put(done.entry)?;
+        }
+    }
+    summary(rig, before)?;
+    if watch.asked() {
+        return Err(CliError::Interrupted(format!("interrupted; {} has what was found", store.path.display())));
+    }
+    Ok(())
+}
+
+/// How long the ops of a site are guessed to take in a step.
+fn share(site: &Site, rig: &Rig, figures: &Figures) -> f64 {
+    let (bytes, words) = rig.work(site);
+    let guess = predict(&site.program, &words, bytes, figures);
+    rig.ops(site) as f64 * guess.map_or(0.0, |g| g.us)
+}
+
+/// Whole steps with the schedules as they were and as they are.
+fn summary(rig: &Rig, before: [runtime::Graph; 2]) -> Result<(), CliError> {
+    for phase in [Phase::Decode, Phase::Prefill] {
+        let Some(outcome) = rig.compare(&before[phase as usize], phase)? else { continue };
+        let step = match phase {
+            Phase::Decode => "a token",
+            Phase::Prefill => "a chunk of a prompt",
+        };
+        let sure = match outcome.verdict {
+            Verdict::Faster => format!("×{:.3}", outcome.old.median / outcome.new.median),
+            Verdict::Slower => "slower".into(),
+            Verdict::Alike => "no difference beyond the noise".into(),
+        };
+        output::line(&format!("{step}: {} µs before, {} µs now: {sure}", outcome.old, outcome.new));
+    }
+    Ok(())
+}
+
+fn told(event: &Event) -> String {
+    let head = |c: &Candidate| {
+        let text = c.schedule.to_string();
+        let lines = text.lines().map(str::trim).filter(|l| l.ends_with(';'));
+        let guess = c.guess.map_or("-".into(), |g| format!("{:.1}", g.us));
+        format!("guess {guess} µs  {}", lines.collect::<Vec<_>>().join(" "))
+    };
+    match event {
+        Event::Raced { candidate, outcome } => {
+            let verdict = match outcome.verdict {
+                Verdict::Faster => "faster",
+                Verdict::Slower => "slower",
+                Verdict::Alike => "alike ",
+            };
+            format!("  {verdict} {} against {}  {}", outcome.new, outcome.old, head(candidate))
+        }
+        Event::Refused { candidate, why } => {
+            format!("  refused: {}  {}", why.lines().next().unwrap_or_default(), head(candidate))
+        }
+    }
+}
+
+fn bar(what: &str) -> ProgressBar {
+    let bar = ProgressBar::hidden();
+    if let Ok(style) = ProgressStyle::with_template("{prefix}: {msg} ({elapsed})") {
+        bar.set_style(style);
+    }
+    bar.set_prefix(what.to_string());
+    if std::io::IsTerminal::is_terminal(&std::io::stderr()) {
+        bar.set_draw_target(ProgressDrawTarget::stderr());
+        bar.enable_steady_tick(Duration::from_millis(250));
+    }
+    bar
+}
+
+/// Lists candidates with their guesses.
+fn dry_run(
+    args: &TuneArgs,
+    folder: &Folder,
+    device: &Device,
+    options: &EngineOptions,
+    figures: &Figures,
+) -> Result<(), CliError> {
+    let head = if folder.config.tie_word_embeddings { crate::checkpoint::EMBEDDING } else { crate::checkpoint::HEAD };
+    let (plan, _) = Plan::choose(&folder.config, head, device.target(), options, true)?;
+    let mut sites = wanted(args, &plan.sites)?;
+    sites.sort_by_key(|site| site.phase);
+    for site in sites {
+        let stage = if site.phase == Phase::Decode { Stage::Decode } else { Stage::Prefill };
+        let words = site.longest.last().cloned().unwrap_or_default();
+        let work = (site.bytes(plan.graph(stage), &words), words);
+        let mut seen = HashSet::from([plain(&site.schedule)]);
+        let all = candidates(&site, &site.schedule, device.target(), figures, &work, &mut seen);
+        output::out(&format!("{}: {} legal candidates around `{}`\n", site.key, all.len(), site.schedule.name))?;
+        for candidate in all.iter().take(LISTED) {
+            let text = candidate.schedule.to_string();
+            let lines: Vec<&str> = text.lines().map(str::trim).filter(|l| l.ends_with(';')).collect();
+            let guess = candidate.guess.map_or("      -".into(), |g| {
+                let size = format!("{} × {}", g.workgroups, g.invocations);
+                format!("{:>9.1} µs ({:<6}) {size:>12}", g.us, g.bound.to_string())
+            });
+            output::out(&format!("  {guess}  {}\n", lines.join(" ")))?;
+        }
+    }
+    Ok(())
+}
+
+/// The file.
+struct Store {
+    path: PathBuf,
+    tuned: Tuned,
+    force: bool,
+}
+
+impl Store {
+    /// The file that is asked for, or the adapter's own, with what it holds.
+    fn open(args: &TuneArgs, device: &Device) -> Result<Self, CliError> {
+        let adapter = device.adapter();
+        let path = args
+            .output
+            .clone()
+            .or_else(|| find::place(adapter))
+            .ok_or_else(|| CliError::usage("there is no folder for caches here", "name a file with --output"))?;
+        let empty = Tuned {
+            adapter: adapter.name.clone(),
+            driver: adapter.driver.clone(),
+            compiler: format!("tilewright {}", env!("CARGO_PKG_VERSION")),
+            entries: Vec::new(),
+        };
+        let mut store = Store { path, tuned: empty, force: args.force };
+        if store.path.exists() {
+            store.check()?;
+            let text = find::read(&store.path).map_err(ModelError::from)?;
+            match Tuned::read(&store.path.display().to_string(), &text) {
+                Ok(known) if known.adapter == store.tuned.adapter && known.driver == store.tuned.driver => {
+                    store.tuned.entries = known.entries;
+                }
+                Ok(known) => output::note(&format!(
+                    "{} is for {} with driver {}; it is begun anew",
+                    store.path.display(),
+                    known.adapter,
+                    known.driver
+                )),
+                Err(error) if args.force => output::note(&format!("{error}; it is begun anew")),
+                Err(error) => return Err(ModelError::from(error).into()),
+            }
+        }
+        Ok(store)
+    }
+
+    /// A file that somebody has edited is theirs.
+    fn check(&self) -> Result<(), CliError> {
+        let text = find::read(&self.path).map_err(ModelError::from)?;
+        if self.force || untouched(&text) {
+            return Ok(());
+        }
+        let message = format!("{} was edited since `tilewright tune` wrote it", self.path.display());
+        Err(CliError::usage(
+            message,
+            "use it with --tuned, write another file with --output, or overwrite it with --force",
+        ))
+    }
+
+    /// Sites that the file has nothing for; those that it has something for run by it from here on.
+    fn missing(&self, args: &TuneArgs, sites: Vec<Site>, rig: &mut Rig) -> Vec<Site> {
+        let mut known = 0;
+        let missing = sites.into_iter().filter(|site| {
+            let Some(entry) = self.tuned.find(&site.key).filter(|_| !args.again) else { return true };
+            let stores = site.schedule.stores.clone();
+            let schedule = Schedule { stores, ..entry.schedule.clone() };
+            match compile(&site.kernel, &schedule, &site.shape, rig.target()) {
+                Ok(program) if entry.text.is_none_or(|text| text == fingerprint(&program)) => {
+                    known += 1;
+                    rig.put(site, &std::sync::Arc::new(program));
+                    false
+                }
+                _ => true,
+            }
+        });
+        let missing = missing.collect();
+        if known > 0 {
+            let known = counted(known, "of them is in it already", "of them are in it already");
+            output::line(&format!("{known}; --again searches them too"));
+        }
+        missing
+    }
+
+    /// Keeps an entry.
+    fn put(&mut self, entry: Entry) -> Result<(), CliError> {
+        if self.path.exists() {
+            self.check()?;
+        }
+        self.tuned.put(entry);
+        let written = runtime::write_whole(&self.path, self.tuned.to_string().as_bytes());
+        written.map_err(|source| CliError::Write { path: self.path.clone(), source })
+    }
+}

@@ -1,0 +1,108 @@
+//! `tune`, and what it leaves for other commands, on the adapter at hand with next to no time.
+
+use std::fs;
+
+use crate::run::{path, program, ran, run, small_model};
+
+/// Seconds that are enough for a kernel of a small model on a software adapter.
+const SECONDS: &str = "4";
+
+#[test]
+fn what_is_found_is_kept_used_and_gone_on_with() {
+    let model = small_model();
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("mine.txt");
+    let tune = |rest: &[&str]| {
+        let fixed = ["tune", "--model", path(model.path()), "--budget", SECONDS, "--output", path(&file)];
+        run(&[&fixed, rest].concat())
+    };
+    let first = tune(&["--kernel", "argmax", "--verbose"]);
+    assert_eq!(first.code, Some(0), "{}", first.stderr);
+    assert!(first.stderr.contains("argmax decode V=300 f32: "), "{}", first.stderr);
+    assert!(first.stderr.contains("a token: "), "{}", first.stderr);
+    let text = fs::read_to_string(&file).unwrap();
+    for part in ["// adapter: ", "// driver: ", "// at: argmax decode V=300 f32\n// text: ", "for argmax {"] {
+        assert!(text.contains(part), "no {part:?} in: {text}");
+    }
+    let again = tune(&["--kernel", "argmax"]);
+    assert!(again.stderr.contains("one of them is in it already; --again"), "{}", again.stderr);
+    assert_eq!(fs::read_to_string(&file).unwrap(), text, "nothing was left to do");
+
+    let generate = |tuned: &str| {
+        let fixed =
+            ["generate", "--model", path(model.path()), "--ids", "1,2,3", "--max-tokens", "4", "--temperature", "0"];
+        run(&[&fixed[..], &["--json", "--tuned", tuned]].concat()).json()
+    };
+    let (with, without) = (generate(path(&file)), generate("off"));
+    assert_eq!((&with["tuned_kernels"], &without["tuned_kernels"]), (&1.into(), &0.into()));
+    assert_eq!(with["token_ids"], without["token_ids"]);
+    assert!(with["first_token_ms"].as_f64().unwrap() > 0.0 && with["loading_ms"]["plan"].is_number(), "{with}");
+
+    // An edit is somebody's own.
+    let edited = text.replace("for argmax {", "for argmax {\n    // mine");
+    fs::write(&file, &edited).unwrap();
+    tune(&["--kernel", "argmax", "--again"]).fails(2, &["mine.txt was edited", "--output", "--force"]);
+    assert_eq!(fs::read_to_string(&file).unwrap(), edited);
+    // What the compiler would make another text of is passed over, aloud.
+    let line = text.lines().find(|l| l.starts_with("// text: ")).unwrap();
+    fs::write(&file, text.replace(line, "// text: 0123456789abcdef")).unwrap();
+    let fixed = ["generate", "--model", path(model.path()), "--ids", "1,2,3", "--max-tokens", "2", "--verbose"];
+    let told = run(&[&fixed[..], &["--tuned", path(&file)]].concat());
+    let note = "a tuned schedule is not used: `argmax decode V=300 f32`: the compiler makes another text of it";
+    assert!(told.code == Some(0) && told.stderr.contains(note), "{}", told.stderr);
+}
+
+#[test]
+fn a_dry_run_lists_guesses_and_writes_nothing() {
+    let model = small_model();
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("mine.txt");
+    let args = ["tune", "--model", path(model.path()), "--dry-run", "--kernel", "qkv", "--output", path(&file)];
+    let text = run(&args).ok();
+    assert!(text.starts_with("qkv decode ") && text.contains(" legal candidates around `"), "{text}");
+    assert!(text.lines().skip(1).all(|l| l.contains(" µs (") && l.contains("t: grid")), "{text}");
+    assert!(!file.exists());
+}
+
+#[test]
+fn mistakes_are_told_before_anything_is_loaded() {
+    let model = small_model();
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("broken.txt");
+    fs::write(&file, "// adapter: x\nschedule a for linear { t: lanes; }\n").unwrap();
+    run(&["tune", "--model", path(model.path()), "--dry-run", "--kernel", "nosuch"])
+        .fails(2, &["--kernel nosuch", "norm_linear"]);
+    run(&["tune", "--model", path(model.path()), "--output", path(&file)]).fails(2, &["broken.txt was edited"]);
+    for (name, told) in [("broken.txt", "broken.txt:2:"), ("none.txt", "cannot be read")] {
+        let tuned = dir.path().join(name);
+        let args =
+            ["generate", "--model", path(model.path()), "--ids", "1", "--max-tokens", "1", "--tuned", path(&tuned)];
+        run(&args).fails(1, &["--tuned ", told]);
+    }
+}
+
+#[test]
+fn a_cache_that_is_wrong_costs_a_note() {
+    let model = small_model();
+    let cache = tempfile::tempdir().unwrap();
+    let generate = || {
+        let args = ["generate", "--model", path(model.path()), "--ids", "1,2", "--max-tokens", "1", "--verbose"];
+        ran(program(&args).env("TILEWRIGHT_CACHE", cache.path()).output().unwrap())
+    };
+    let first = generate();
+    assert_eq!(first.code, Some(0), "{}", first.stderr);
+    let files = |name: &str| -> Vec<_> {
+        fs::read_dir(cache.path().join(name)).into_iter().flatten().flatten().map(|f| f.path()).collect()
+    };
+    // Not every driver has data to keep.
+    for file in files("pipelines") {
+        fs::write(file, b"no data of a driver").unwrap();
+    }
+    let doctor = ran(program(&["doctor"]).env("TILEWRIGHT_CACHE", cache.path()).output().unwrap()).ok();
+    assert!(doctor.contains("tuned schedules         none for this adapter"), "{doctor}");
+    let adapter = doctor.lines().find_map(|l| l.strip_prefix("chosen: ")).unwrap().to_string();
+    assert!(!adapter.is_empty());
+    let second = generate();
+    assert_eq!(second.code, Some(0), "{}", second.stderr);
+    assert!(!second.stderr.contains("panicked"), "{}", second.stderr);
+}

@@ -10,8 +10,8 @@ use tilewright_dsl::schedule::{Schedule, Storage};
 use tilewright_runtime::Submission;
 
 use crate::kernels::{
-    argmax, attention, attention_stats, attention_values, bias, embedding, kv_append, linear, linear_residual, mul,
-    norm_gated, norm_linear, qkv, residual, rmsnorm, rope, rope_append, silu,
+    argmax, attention, attention_parts, attention_stats, attention_values, bias, embedding, head_parts, kv_append, linear,
+    linear_residual, mul, norm_gated, norm_linear, qkv, residual, rmsnorm, rope, rope_append, silu,
 };
 
 /// One tier.
@@ -41,6 +41,9 @@ pub struct Tier {
     pub ahead: bool,
     /// Whether a step of one position runs kernels that the compiler made of several.
     pub fused: bool,
+    /// Whether reductions that one workgroup would be long at are split: the largest logit of every few rows of the head takes
+    /// the place of logits that nobody reads, and attention's cache is read in parts by steps of more positions than these.
+    pub split: Option<u32>,
     /// A schedule a kernel, or several: the first that covers the model's heads and that the device can run is taken.
     pub schedules: Vec<Phases>,
 }
@@ -134,6 +137,7 @@ static TIERS: LazyLock<Vec<Tier>> = LazyLock::new(|| {
         stacked: false,
         ahead: false,
         fused: false,
+        split: None,
         schedules: [
             embedding::naive(),
             rmsnorm::naive(),
@@ -264,6 +268,31 @@ static TIERS: LazyLock<Vec<Tier>> = LazyLock::new(|| {
             Phases::both(linear_residual::rows()),
         ])
     };
-    let all = [naive, batched, half, cooperative, single_pass, norms, argmax, token, fused, ahead, wide];
+    let split = Tier {
+        number: 11,
+        name: "split",
+        change: "attention over more than 256 positions in parts of 256, the greedy token in parts of 64 rows, then merged",
+        hypothesis: "one workgroup a head walks a long cache alone, and one reads all logits: parts are walked side by side, and \
+                     logits that nobody reads are not written. Up to 256 positions there is one part, and nothing to merge; \
+                     beyond, a dispatch a layer (about 2 µs) costs less than merging anew in every workgroup of the output \
+                     projection (16 parts at 4,096: 25 MB from the cache of a large GPU, 5 µs)",
+        risk: "partial results take memory and a dispatch; the order of attention's sum changes with the chunk, not with the length",
+        split: Some(attention_parts::CHUNK),
+        ..wide.clone().with(vec![
+            Phases::both(attention_parts::octets()),
+            Phases::both(attention_parts::octets_wide()),
+            Phases::both(attention_parts::grouped()),
+            Phases::both(attention_parts::grouped_wide()),
+            Phases::both(attention_parts::naive()),
+            Phases::both(attention_parts::merged()),
+            Phases::both(attention_parts::merged_wide()),
+            Phases::both(attention_parts::merged_naive()),
+            Phases::both(head_parts::wide()),
+            Phases::both(head_parts::coalesced()),
+            Phases::both(head_parts::merged_wide()),
+            Phases::both(head_parts::merged()),
+        ])
+    };
+    let all = [naive, batched, half, cooperative, single_pass, norms, argmax, token, fused, ahead, wide, split];
     all.into_iter().enumerate().map(|(number, tier)| Tier { number, ..tier }).collect()
 });

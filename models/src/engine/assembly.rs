@@ -424,7 +424,7 @@ fn traffic(kernel: &Kernel, program: &Program, call: &Call, rows: Rows) -> (Coun
                 match told.clone().find(|(name, _)| call.at_run_time(name)) {
                     Some((name, most)) => {
                         let each = words.div_ceil(u64::from(*most).max(1));
-                        times(Count::product(count, value(call, name)), each)
+                        times(Count::product(count, Count::Param(name.into())), each)
                     }
                     None => times(count, words),
                 }
@@ -439,15 +439,6 @@ fn traffic(kernel: &Kernel, program: &Program, call: &Call, rows: Rows) -> (Coun
         }
     }
     (reads, writes)
-}
-
-/// A scalar of a call that a step tells.
-fn value(call: &Call, scalar: &str) -> Count {
-    match call.scalars.iter().find(|(name, _)| *name == scalar) {
-        Some((_, ScalarSource::Param(name))) => Count::Param(name.clone()),
-        Some((_, ScalarSource::U32(n))) => Count::Const(*n),
-        _ => Count::Const(1),
-    }
 }
 
 fn times(count: Count, n: u64) -> Count {

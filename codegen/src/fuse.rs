@@ -195,7 +195,13 @@ fn once(kernel: &Kernel, load: ExprId, indices: &[ExprId]) -> bool {
 }
 
 /// Whether all axes around the stores that need a load are named.
-fn around(kernel: &Kernel, body: &[Stmt], load: ExprId, open: &mut Vec<AxisId>, named: &dyn Fn(AxisId) -> bool) -> bool {
+fn around(
+    kernel: &Kernel,
+    body: &[Stmt],
+    load: ExprId,
+    open: &mut Vec<AxisId>,
+    named: &dyn Fn(AxisId) -> bool,
+) -> bool {
     body.iter().all(|stmt| match stmt {
         Stmt::For(axis, inner) => {
             open.push(*axis);

@@ -168,8 +168,10 @@ fn parts_of_a_maximum_and_of_its_place_are_equal() {
                 let scalars = [("limit", Value::U32(limit))];
                 let whole = fuse("whole", &number(), "i", "p", &place()).expect("it can be inlined");
                 let last = fuse("last", &number(), "i", "p", &place_of).expect("it can be inlined");
-                let parts: [parts::Step; 2] =
-                    [(&some, &[]), (&last, &[("p.j.max", "j.max"), ("p.j.index", "j.index"), ("p.j.Parts", "j.Parts")])];
+                let parts: [parts::Step; 2] = [
+                    (&some, &[]),
+                    (&last, &[("p.j.max", "j.max"), ("p.j.index", "j.index"), ("p.j.Parts", "j.Parts")]),
+                ];
                 let names = [("p.x", "x"), ("p.limit", "limit"), ("p.N", "N")];
                 same(&extents, &scalars, (&whole, &names), &parts, &["y"], Apart::Nothing);
             }
@@ -305,10 +307,7 @@ fn what_cannot_be_split_says_why() {
         split(["a", "b"], &kernel, axis, chunk).expect_err("it is not possible").to_string()
     };
     let zero = error(product(), "k", 0);
-    assert_eq!(
-        zero,
-        "the reduction over `k` of kernel `product` cannot be split: a part of 0 values holds nothing"
-    );
+    assert_eq!(zero, "the reduction over `k` of kernel `product` cannot be split: a part of 0 values holds nothing");
     let none = error(product(), "r", 8);
     assert!(none.contains("no reduction has that axis; those of reductions are k"), "{none}");
     let again = error(relative(), "j", 8);

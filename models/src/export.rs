@@ -174,12 +174,19 @@ fn checkpoint(model: &str) -> String {
 
 fn parameters(plan: &Plan) -> Vec<Input> {
     let parameter = |name: &str, meaning: String| Input { name: name.into(), meaning };
-    vec![
+    let parts = plan.tier.split.map(|_| {
+        let least = attention_parts::CHUNK;
+        parameter(
+            PARTS,
+            format!("ceil((pos + T) / {least}): in how many parts a step behind many positions reads the cache"),
+        )
+    });
+    let all = [
         parameter("T", format!("positions of the step, 1 to {}", plan.chunk)),
         parameter("pos", format!("the first of them, from 0; pos + T is at most {}", plan.context)),
         parameter("limit", format!("ids from here on are never picked, 1 to {}", plan.vocab)),
-        parameter(PARTS, format!("ceil((pos + T) / {}); none but `decode_far` needs it", attention_parts::CHUNK)),
-    ]
+    ];
+    all.into_iter().chain(parts).collect()
 }
 
 /// Buffers that the host fills besides weights.

@@ -129,6 +129,8 @@ fn typical(kernel: &Kernel) -> Shape {
     let extent = |name: &str| match name {
         "C" if kernel.name == "softmax" => 512,
         "T" | "C" | "q.C" => 1,
+        // As many as one binding of the least device holds in f32.
+        "V" if kernel.name == "head_parts" => 32_768,
         "V" => 151_936,
         "H" | "q.H" => 14,
         "G" | "k.H" | "v.G" => 2,
@@ -139,6 +141,7 @@ fn typical(kernel: &Kernel) -> Shape {
         "K" if kernel.name == "linear_residual" => 4864,
         "P" | "k.C" => 4096,
         "j.Parts" => 4096 / attention_parts::CHUNK,
+        "v.Parts" if kernel.name == "head_parts" => 32_768 / head_parts::CHUNK,
         "v.Parts" => 151_936 / head_parts::CHUNK,
         _ => 896,
     };

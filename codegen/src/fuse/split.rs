@@ -111,7 +111,8 @@ impl<'k> Splitter<'k> {
         let [(id, reduce)] = found[..] else {
             let known = kernel.axes.iter().filter(|a| a.kind == AxisKind::Reduce).map(|a| a.name.as_str());
             let known = known.collect::<Vec<_>>().join(", ");
-            let what = if found.is_empty() { "no reduction has that axis" } else { "several reductions have that axis" };
+            let what =
+                if found.is_empty() { "no reduction has that axis" } else { "several reductions have that axis" };
             return Err(format!("{what}; those of reductions are {known}"));
         };
         let deps = Deps::new(kernel);
@@ -123,7 +124,9 @@ impl<'k> Splitter<'k> {
         }
         let own = reduce.array.map_or(AxisSet::of(reduce.axis), |c| AxisSet::of(reduce.axis).union(AxisSet::of(c)));
         if let Some(again) = again(kernel, &deps, own, &reduce.body) {
-            return Err(format!("the reduction over `{again}` would run again for every part: split what needs it apart"));
+            return Err(format!(
+                "the reduction over `{again}` would run again for every part: split what needs it apart"
+            ));
         }
         if let Some(tensor) = reduce.body.iter().find_map(|b| changed(kernel, *b)) {
             return Err(format!("it reads `{tensor}`, which the kernel changes"));
@@ -196,7 +199,8 @@ impl<'k> Splitter<'k> {
             let long = &kernel.axis(array).name;
             let short = long.rsplit('.').next().unwrap_or(long).to_string();
             let taken = self.around.iter().any(|a| kernel.axis(*a).name == short);
-            let axis = making.axis(if taken { format!("{}.{short}", self.axis()) } else { short }, AxisKind::Map, extent);
+            let axis =
+                making.axis(if taken { format!("{}.{short}", self.axis()) } else { short }, AxisKind::Map, extent);
             (axis, making.of(Expr::Axis(axis), Type::U32))
         });
         let (mut body, mut rows) = (Vec::new(), Vec::new());
@@ -270,7 +274,9 @@ fn whole(kernel: &Kernel, axis: AxisId) -> Result<ExtentId, String> {
     let decl = kernel.axis(axis);
     match (kernel.expr(decl.lo), kernel.expr(decl.hi)) {
         (Expr::U32(0), Expr::Extent(extent)) => Ok(*extent),
-        _ => Err(format!("its state would need a dimension for `{}`, which does not run from 0 to an extent", decl.name)),
+        _ => {
+            Err(format!("its state would need a dimension for `{}`, which does not run from 0 to an extent", decl.name))
+        }
     }
 }
 

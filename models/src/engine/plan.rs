@@ -100,7 +100,7 @@ impl Plan {
         let token = tier.device_argmax && options.plain_argmax;
         let limit = limit(config, options);
         // Rounds grow with positions in a step and before it, and the context bounds both together.
-        let longest = |most: u32| (1..=most).rev().map(|rows| params(context - rows, rows, limit)).collect();
+        let longest = |most: u32| (1..=most).rev().map(|rows| params(tier, context - rows, rows, limit)).collect();
         a.begin(Rows::Chunk(chunk), longest(chunk));
         let mut model = Qwen2::new(a, config, context as usize);
         let h = model.layers()?;
@@ -112,7 +112,7 @@ impl Plan {
         let mut graphs = vec![prefill, a.end()];
         let near = tier.split.map_or(context, |most| most.min(context));
         for (most, parts) in [(near, false), (context, true)].into_iter().take(if near < context { 2 } else { 1 }) {
-            a.begin(Rows::One, vec![params(most - 1, 1, limit)]);
+            a.begin(Rows::One, vec![params(tier, most - 1, 1, limit)]);
             let mut model = Qwen2::new(a, config, context as usize).in_parts(parts);
             let h = model.layers()?;
             match token {
@@ -233,7 +233,7 @@ impl Plan {
 
     /// Parameters of a step of `rows` positions from `pos`.
     pub fn params(&self, pos: u32, rows: u32) -> Params {
-        params(pos, rows, self.limit)
+        params(self.tier, pos, rows, self.limit)
     }
 
     /// What a step brings back: the token, or the logits.
@@ -312,10 +312,11 @@ pub struct PlanReport {
     pub ops: String,
 }
 
-fn params(pos: u32, rows: u32, limit: u32) -> Params {
-    let parts = (pos + rows).div_ceil(attention_parts::CHUNK);
-    let all = [("pos", pos), ("T", rows), ("limit", limit), (PARTS, parts)];
-    all.map(|(name, value)| (name.to_string(), value)).into()
+/// Parameters of a step; in how many parts it reads the cache is told where a tier reads it in parts.
+fn params(tier: &Tier, pos: u32, rows: u32, limit: u32) -> Params {
+    let parts = tier.split.map(|_| (PARTS, (pos + rows).div_ceil(attention_parts::CHUNK)));
+    let all = [("pos", pos), ("T", rows), ("limit", limit)].into_iter().chain(parts);
+    all.map(|(name, value)| (name.to_string(), value)).collect()
 }
 
 /// Ids from here on are never picked.

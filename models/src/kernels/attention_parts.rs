@@ -16,8 +16,7 @@ pub const CHUNK: u32 = 256;
 /// None, as long as the text stays what it is.
 pub fn attention_parts() -> Result<Kernel, FuseError> {
     let [kernel, _] = split(["attention_parts", "attention_merged"], &attention(), "j", CHUNK)?;
-    let doc =
-        "Online softmax over every 256 positions: the largest score, the sum of weights, and the weighted sum of values.";
+    let doc = "Online softmax over every 256 positions: the largest score, the sum of weights, and the weighted sum of values.";
     Ok(Kernel { doc: doc.into(), ..kernel })
 }
 

@@ -26,7 +26,10 @@ pub fn head_parts() -> Result<Kernel, FuseError> {
 /// None, as long as the text stays what it is.
 pub fn argmax_merged() -> Result<Kernel, FuseError> {
     let [_, kernel] = split(["head_parts", "argmax_merged"], &argmax(), "v", CHUNK)?;
-    Ok(Kernel { doc: "y = the index of the largest of the parts' largest values, as `argmax` has it.".into(), ..kernel })
+    Ok(Kernel {
+        doc: "y = the index of the largest of the parts' largest values, as `argmax` has it.".into(),
+        ..kernel
+    })
 }
 
 schedule! {

@@ -3,14 +3,17 @@
 //! Kernels are pure, so this is substitution and nothing else: the axes of the producer's store become the consumer's
 //! indices, and what is left (reductions, lets) is renamed with a prefix: axis `j` of `norm` is `norm.j`. Where the values are
 //! computed is decided by the schedule as always: a reduction that depends on `t` alone is computed once a `t`. Inlining that
-//! would run a reduction again at every step of another one is refused. No fused kernel is written by hand.
+//! would run a reduction again at every step of another one is refused, unless the steps are the elements that it makes, each
+//! wanted once. No fused kernel is written by hand.
 
 mod arena;
 mod beside;
 mod merge;
+mod split;
 
 pub use beside::{beside, share};
 pub use merge::{factor, merge};
+pub use split::split;
 
 use std::collections::HashMap;
 use thiserror::Error;
@@ -73,6 +76,16 @@ pub enum FuseError {
     NotMerged {
         /// The kernel.
         kernel: String,
+        /// What is in the way.
+        why: String,
+    },
+    /// A reduction cannot be made in parts.
+    #[error("the reduction over `{axis}` of kernel `{kernel}` cannot be split: {why}")]
+    NotSplit {
+        /// The kernel.
+        kernel: String,
+        /// The axis asked for.
+        axis: String,
         /// What is in the way.
         why: String,
     },
@@ -166,6 +179,43 @@ fn one_store(producer: &Kernel) -> Result<(Vec<AxisId>, ExprId), FuseError> {
     Ok((found, value))
 }
 
+/// Whether a load's indices name every axis around it, so that what takes its place runs once a step and never again.
+fn once(kernel: &Kernel, load: ExprId, indices: &[ExprId]) -> bool {
+    let deps = crate::deps::Deps::new(kernel);
+    let named = |axis: AxisId| indices.iter().any(|i| deps.free(*i).has(axis));
+    let reduced = kernel.exprs.iter().all(|e| match e {
+        Expr::Reduce(r) => {
+            let fields = &kernel.monoid(r.monoid).fields;
+            let mut inside = r.body.iter().zip(fields).filter(|(body, _)| merge::needs(kernel, **body, load));
+            inside.all(|(_, field)| named(r.axis) && (!field.array || r.array.is_none_or(named)))
+        }
+        _ => true,
+    });
+    reduced && around(kernel, &kernel.body, load, &mut Vec::new(), &named)
+}
+
+/// Whether all axes around the stores that need a load are named.
+fn around(
+    kernel: &Kernel,
+    body: &[Stmt],
+    load: ExprId,
+    open: &mut Vec<AxisId>,
+    named: &dyn Fn(AxisId) -> bool,
+) -> bool {
+    body.iter().all(|stmt| match stmt {
+        Stmt::For(axis, inner) => {
+            open.push(*axis);
+            let all = around(kernel, inner, load, open, named);
+            open.pop();
+            all
+        }
+        Stmt::Store(_, indices, value) => {
+            let needed = indices.iter().chain([value]).any(|e| merge::needs(kernel, *e, load));
+            !needed || open.iter().all(|axis| named(*axis))
+        }
+    })
+}
+
 struct Fuser<'k> {
     kernel: Kernel,
     consumer: &'k Kernel,
@@ -184,6 +234,8 @@ struct Fuser<'k> {
     axes: HashMap<(usize, AxisId, Vec<ExprId>), AxisId>,
     /// The producer's reduction axes that are open, as the new kernel's.
     open: HashMap<AxisId, AxisId>,
+    /// Whether the load at hand has another index in every iteration around it.
+    once: bool,
     monoids: [Vec<MonoidId>; 2],
 }
 
@@ -274,6 +326,7 @@ impl<'k> Fuser<'k> {
             extents: [own, theirs],
             axes: HashMap::new(),
             open: HashMap::new(),
+            once: false,
             monoids,
         }
     }
@@ -313,6 +366,7 @@ impl<'k> Fuser<'k> {
                     Some(this.intern(Expr::Binary(Binary::Add, first, *index), Type::U32))
                 };
                 at.extend(rows.iter().zip(sizes).fold(None, |at, step| place(self, at, step)));
+                self.once = once(self.consumer, id, indices);
                 self.produce(self.value, &at)?
             }
             expr => self.copy(CONSUMER, expr, self.consumer.type_of(id), &[])?,
@@ -348,6 +402,9 @@ impl<'k> Fuser<'k> {
     }
 
     fn runs_once(&self, reduce: &Reduce, id: ExprId, at: &[ExprId]) -> Result<(), FuseError> {
+        if self.once {
+            return Ok(());
+        }
         let free = crate::deps::Deps::new(self.producer).free(id);
         let facts = crate::deps::Deps::new(&self.kernel);
         for (axis, value) in self.stored.iter().zip(at) {

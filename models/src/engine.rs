@@ -280,7 +280,10 @@ impl Engine {
         match bytes.first_chunk().map(|b| u32::from_le_bytes(*b)) {
             Some(token) if token < self.plan.limit => Ok(Step { token: Some(token), logits: None }),
             _ => {
-                let bytes = self.machine.read(self.plan.logits_read())?;
+                // Once more for the last id, with its logits, which say which of them it is.
+                self.position -= 1;
+                let logits = self.plan.logits_read();
+                let bytes = self.run(&ids[ids.len() - 1..], 0..1, logits)?.pop().unwrap_or_default();
                 self.logits(&bytes, self.position - 1)?;
                 let (position, narrow) = (self.position as usize - 1, self.plan.narrow());
                 Err(ModelError::NotFiniteToken { position, narrow })
@@ -367,9 +370,11 @@ impl Engine {
         let params = self.plan.params(self.position, count);
         self.machine.write(self.plan.ids, ids)?;
         let mut bytes = Vec::with_capacity(rows.len());
-        if count == 1 {
+        let single = self.plan.decode_stage(self.position);
+        // Where the device picks the token, a step of one position may leave no logits.
+        if count == 1 && (rows.is_empty() || self.plan.writes(single, read.buffer)) {
             let reads = if rows.is_empty() { &[][..] } else { &[read] };
-            bytes = self.machine.step(Stage::Decode, &params, reads)?;
+            bytes = self.machine.step(single, &params, reads)?;
         } else {
             match self.plan.plain.as_ref().filter(|_| self.plain) {
                 Some(plain) => self.machine.once(plain.clone(), &params)?,

@@ -22,6 +22,8 @@ use crate::checkpoint::Stacked;
 use crate::config::Config;
 use crate::engine::assembly::Placed;
 use crate::engine::{Plan, Stage};
+use crate::kernels::attention_parts;
+use crate::qwen2::PARTS;
 use crate::review::{Language, head::Head};
 use crate::rope::{attention_factor, inverse_frequencies};
 pub use manifest::{
@@ -87,7 +89,7 @@ pub fn export(model: &str, config: &Config, target: &Target, plan: &Plan, form: 
     let mut files: Vec<File> = Vec::new();
     let kernels = programs.iter().map(|program| kernel(program, form, &mut files)).collect();
     let step = |name, meaning, stage| step(name, meaning, plan.graph(stage), &programs);
-    let manifest = Manifest {
+    let mut manifest = Manifest {
         format: FORMAT.into(),
         model: model.into(),
         tier: plan.tier.number,
@@ -116,10 +118,23 @@ pub fn export(model: &str, config: &Config, target: &Target, plan: &Plan, form: 
                 Stage::Prefill,
             ),
             step("last", "behind prefill: the logits of row `row` of it", Stage::Last),
-            step("decode", "one position, `pos`: fills the cache and gives its logits; T is 1", Stage::Decode),
         ],
     };
+    let gives = if writes(plan, plan.logits) { "logits" } else { "token" };
+    let decode = |more: &str| format!("one position, `pos`{more}: fills the cache and gives its {gives}; T is 1");
+    match plan.tier.split.filter(|most| plan.decode_stage(*most) == Stage::Far) {
+        Some(most) => manifest.steps.extend([
+            step("decode", &decode(&format!(" under {most}")), Stage::Decode),
+            step("decode_far", &decode(&format!(", {most} or more")), Stage::Far),
+        ]),
+        None => manifest.steps.push(step("decode", &decode(""), Stage::Decode)),
+    }
     (manifest, files)
+}
+
+/// Whether a decode step leaves what it makes in a buffer.
+fn writes(plan: &Plan, id: tilewright_runtime::BufferId) -> bool {
+    plan.writes(Stage::Decode, id)
 }
 
 fn device(target: &Target, form: Form) -> Device {
@@ -159,11 +174,19 @@ fn checkpoint(model: &str) -> String {
 
 fn parameters(plan: &Plan) -> Vec<Input> {
     let parameter = |name: &str, meaning: String| Input { name: name.into(), meaning };
-    vec![
+    let parts = plan.tier.split.map(|_| {
+        let least = attention_parts::CHUNK;
+        parameter(
+            PARTS,
+            format!("ceil((pos + T) / {least}): in how many parts a step behind many positions reads the cache"),
+        )
+    });
+    let all = [
         parameter("T", format!("positions of the step, 1 to {}", plan.chunk)),
         parameter("pos", format!("the first of them, from 0; pos + T is at most {}", plan.context)),
         parameter("limit", format!("ids from here on are never picked, 1 to {}", plan.vocab)),
-    ]
+    ];
+    all.into_iter().chain(parts).collect()
 }
 
 /// Buffers that the host fills besides weights.
@@ -193,7 +216,8 @@ fn outputs(plan: &Plan) -> Vec<Output> {
         bytes,
         meaning: meaning.into(),
     };
-    let logits = output(plan.logits, u64::from(plan.vocab) * 4, "after `last` and `decode`: a logit for each id, f32");
+    let after = if writes(plan, plan.logits) { "after `last` and `decode`" } else { "after `last`" };
+    let logits = output(plan.logits, u64::from(plan.vocab) * 4, &format!("{after}: a logit for each id, f32"));
     let token = plan.token.map(|id| {
         output(id, 4, "after `last` and `decode`: the largest logit's id, u32; 4294967295 where a logit is not finite")
     });

@@ -7,10 +7,12 @@
 
 pub mod argmax;
 pub mod attention;
+pub mod attention_parts;
 pub mod attention_stats;
 pub mod attention_values;
 pub mod bias;
 pub mod embedding;
+pub mod head_parts;
 pub mod kv_append;
 pub mod linear;
 pub mod linear_residual;
@@ -79,8 +81,6 @@ pub fn all() -> Vec<Entry> {
                 attention::subgroup(),
                 attention::octets(),
                 attention::octets_wide(),
-                attention::octets_near(),
-                attention::octets_near_wide(),
             ],
         ),
         entry(silu::silu(), vec![silu::naive()]),
@@ -104,6 +104,22 @@ pub fn all() -> Vec<Entry> {
             vec![linear_residual::rows(), linear_residual::subgroup(), linear_residual::wide()],
         ),
         (rope_append::rope_append(), vec![rope_append::row(), rope_append::heads()]),
+        (
+            attention_parts::attention_parts(),
+            vec![
+                attention_parts::naive(),
+                attention_parts::octets(),
+                attention_parts::octets_wide(),
+                attention_parts::grouped(),
+                attention_parts::grouped_wide(),
+            ],
+        ),
+        (
+            attention_parts::attention_merged(),
+            vec![attention_parts::merged_naive(), attention_parts::merged(), attention_parts::merged_wide()],
+        ),
+        (head_parts::head_parts(), vec![head_parts::coalesced(), head_parts::subgroup(), head_parts::wide()]),
+        (head_parts::argmax_merged(), vec![head_parts::merged(), head_parts::merged_wide()]),
     ];
     entries.extend(fused.into_iter().filter_map(|(kernel, schedules)| Some(entry(kernel.ok()?, schedules))));
     entries
@@ -115,6 +131,8 @@ fn typical(kernel: &Kernel) -> Shape {
     let extent = |name: &str| match name {
         "C" if kernel.name == "softmax" => 512,
         "T" | "C" | "q.C" => 1,
+        // As many as one binding of the least device holds in f32.
+        "V" if kernel.name == "head_parts" => 32_768,
         "V" => 151_936,
         "H" | "q.H" => 14,
         "G" | "k.H" | "v.G" => 2,
@@ -124,6 +142,9 @@ fn typical(kernel: &Kernel) -> Shape {
         "D" if kernel.name == "norm_gated" => 4864,
         "K" if kernel.name == "linear_residual" => 4864,
         "P" | "k.C" => 4096,
+        "j.Parts" => 4096 / attention_parts::CHUNK,
+        "v.Parts" if kernel.name == "head_parts" => 32_768 / head_parts::CHUNK,
+        "v.Parts" => 151_936 / head_parts::CHUNK,
         _ => 896,
     };
     kernel.extents.iter().fold(Shape::new(), |shape, name| shape.fixed(name, extent(name)))
@@ -146,6 +167,10 @@ mod tests {
             ("norm_gated", include_str!("kernels/norm_gated.rs")),
             ("linear_residual", include_str!("kernels/linear_residual.rs")),
             ("rope_append", include_str!("kernels/rope_append.rs")),
+            ("attention_parts", include_str!("kernels/attention_parts.rs")),
+            ("attention_merged", include_str!("kernels/attention_parts.rs")),
+            ("head_parts", include_str!("kernels/head_parts.rs")),
+            ("argmax_merged", include_str!("kernels/head_parts.rs")),
         ];
         for (name, file) in files {
             let doc = named(name).expect("it is in the list").kernel.doc;

@@ -12,6 +12,7 @@ use crate::checkpoint::{EMBEDDING, FINAL_NORM, layer_tensor};
 use crate::config::Config;
 use crate::engine::assembly::{Assembly, Call, Rows, Tensor};
 use crate::error::ModelError;
+use crate::kernels::{attention_parts, head_parts};
 
 /// Token ids of a step, `[T]`.
 pub const IDS: &str = "ids";
@@ -23,6 +24,8 @@ pub const ANGLES: &str = "angles";
 pub const LOGITS: &str = "logits";
 /// The greedy token, `[1]`.
 pub const TOKEN: &str = "token";
+/// The parameter that says in how many parts a step reads the cache.
+pub const PARTS: &str = "parts";
 
 /// A model's ops in the making.
 pub struct Qwen2<'m, 'a> {
@@ -30,12 +33,20 @@ pub struct Qwen2<'m, 'a> {
     c: &'m Config,
     /// Positions of the cache.
     context: usize,
+    /// Whether attention reads the cache in parts.
+    parts: bool,
 }
 
 impl<'m, 'a> Qwen2<'m, 'a> {
     /// The model of `c` with a cache of `context` positions.
     pub fn new(a: &'m mut Assembly<'a>, c: &'m Config, context: usize) -> Self {
-        Qwen2 { a, c, context }
+        Qwen2 { a, c, context, parts: false }
+    }
+
+    /// The same, with attention that reads the cache in parts or all at once.
+    #[must_use]
+    pub fn in_parts(self, parts: bool) -> Self {
+        Qwen2 { parts, ..self }
     }
 
     /// From ids to the residual stream after the last layer, [T, hidden].
@@ -243,17 +254,52 @@ impl<'m, 'a> Qwen2<'m, 'a> {
         if !token {
             return Ok(());
         }
-        // The next step's input, or a place of its own.
-        let token =
-            if self.a.tier().ahead { self.a.tensor(IDS, Role::Input) } else { self.a.tensor(TOKEN, Role::Output) };
         self.a.op(Call {
             label: "argmax",
             kernel: "argmax",
             extents: &[("V", vocab)],
-            tensors: &[&logits, &token],
-            scalars: &[("limit", ScalarSource::Param("limit".into()))],
+            tensors: &[&logits, &self.token()],
+            scalars: &[limit()],
             touched: &[],
         })
+    }
+
+    /// From one row of the residual stream to the greedy token, `[1]`. Where a tier splits and one binding holds the whole head,
+    /// logits are not written: every few rows keep their largest.
+    ///
+    /// # Errors
+    /// Those of [`Assembly::op`].
+    pub fn greedy(&mut self, h: &Tensor, head: &str) -> Result<(), ModelError> {
+        let (hidden, vocab) = (self.c.hidden_size, self.c.vocab_size);
+        let norm = self.a.tensor(FINAL_NORM, Role::Weight); // [hidden]
+        let w = self.a.tensor(head, Role::Weight); // [V, hidden]
+        let (max, index) = (self.activation("head max"), self.activation("head index")); // [1, parts] each
+        let parts = ("v.Parts", vocab.div_ceil(head_parts::CHUNK as usize));
+        let call = Call {
+            label: "head",
+            kernel: "head_parts",
+            extents: &[("V", vocab), ("K", hidden), parts],
+            tensors: &[&max, &index, &w, h, &norm],
+            scalars: &[limit(), ("head.norm.eps", ScalarSource::F32(self.c.rms_norm_eps))],
+            touched: &[],
+        };
+        if self.a.tier().split.is_none() || !self.a.holds(&call)? {
+            return self.head(h, head, true);
+        }
+        self.a.op(call)?;
+        self.a.op(Call {
+            label: "argmax",
+            kernel: "argmax_merged",
+            extents: &[parts],
+            tensors: &[&self.token(), &max, &index],
+            scalars: &[],
+            touched: &[],
+        })
+    }
+
+    /// The greedy token's buffer: the next step's input, or a place of its own.
+    fn token(&self) -> Tensor {
+        if self.a.tier().ahead { self.a.tensor(IDS, Role::Input) } else { self.a.tensor(TOKEN, Role::Output) }
     }
 
     /// A buffer that lives within a step.
@@ -362,6 +408,28 @@ impl<'m, 'a> Qwen2<'m, 'a> {
         let seen = Count::Add(Box::new(Count::Param("pos".into())), Box::new(self.a.rows().count()));
         let touched = [("k", seen.clone()), ("v", seen)];
         let (extents, scalars, touched) = (&extents, &scalars, &touched);
+        if self.parts {
+            let count = ("j.Parts", self.context.div_ceil(attention_parts::CHUNK as usize));
+            let (extents, told) = ([&extents[..], &[count]].concat(), ("j.Parts", ScalarSource::Param(PARTS.into())));
+            let [max, weight, value] = ["part max", "part weight", "part value"].map(|name| self.activation(name)); // [T, H, parts, ..]
+            self.a.op(Call {
+                label: "attention_parts",
+                kernel: "attention_parts",
+                extents: &extents,
+                tensors: &[q, keys, values, &max, &weight, &value],
+                scalars: &[&scalars[..], std::slice::from_ref(&told)].concat(),
+                touched,
+            })?;
+            self.a.op(Call {
+                label: "attention",
+                kernel: "attention_merged",
+                extents: &[extents[0], extents[1], extents[3], count],
+                tensors: &[&y, &max, &weight, &value],
+                scalars: &[told],
+                touched: &[],
+            })?;
+            return Ok(y);
+        }
         if self.a.tier().single_pass {
             let tensors = &[q, keys, values, &y];
             self.a.op(Call { label: "attention", kernel: "attention", extents, tensors, scalars, touched })?;
@@ -395,6 +463,10 @@ impl<'m, 'a> Qwen2<'m, 'a> {
     fn cache_extents(&self) -> [(&'static str, usize); 3] {
         [("G", self.c.num_key_value_heads), ("D", self.c.head_dim), ("P", self.context)]
     }
+}
+
+fn limit() -> (&'static str, ScalarSource) {
+    ("limit", ScalarSource::Param("limit".into()))
 }
 
 fn pos() -> (&'static str, ScalarSource) {

@@ -10,8 +10,8 @@ use tilewright_dsl::schedule::{Schedule, Storage};
 use tilewright_runtime::Submission;
 
 use crate::kernels::{
-    argmax, attention, attention_stats, attention_values, bias, embedding, kv_append, linear, linear_residual, mul,
-    norm_gated, norm_linear, qkv, residual, rmsnorm, rope, rope_append, silu,
+    argmax, attention, attention_parts, attention_stats, attention_values, bias, embedding, head_parts, kv_append,
+    linear, linear_residual, mul, norm_gated, norm_linear, qkv, residual, rmsnorm, rope, rope_append, silu,
 };
 
 /// One tier.
@@ -43,6 +43,9 @@ pub struct Tier {
     pub chunk: u32,
     /// Whether a step of one position runs kernels that the compiler made of several.
     pub fused: bool,
+    /// Whether reductions that one workgroup would be long at are split: the largest logit of every few rows of the head takes
+    /// the place of logits that nobody reads, and attention's cache is read in parts by steps of more positions than these.
+    pub split: Option<u32>,
     /// A schedule a kernel, or several: the first that covers the model's heads and that the device can run is taken.
     pub schedules: Vec<Phases>,
 }
@@ -147,6 +150,7 @@ static TIERS: LazyLock<Vec<Tier>> = LazyLock::new(|| {
         ahead: false,
         fused: false,
         chunk: 128,
+        split: None,
         schedules: [
             embedding::naive(),
             rmsnorm::naive(),
@@ -277,19 +281,44 @@ static TIERS: LazyLock<Vec<Tier>> = LazyLock::new(|| {
             Phases::both(linear_residual::rows()),
         ])
     };
-    let matrix = Tier {
+    let split = Tier {
         number: 11,
+        name: "split",
+        change: "attention over more than 256 positions in parts of 256, the greedy token in parts of 64 rows, then merged",
+        hypothesis: "one workgroup a head walks a long cache alone, and one reads all logits: parts are walked side by side, and \
+                     logits that nobody reads are not written. Up to 256 positions there is one part, and nothing to merge; \
+                     beyond, a dispatch a layer (about 2 µs) costs less than merging anew in every workgroup of the output \
+                     projection (16 parts at 4,096: 25 MB from the cache of a large GPU, 5 µs)",
+        risk: "partial results take memory and a dispatch; the order of attention's sum changes with the chunk, not with the length",
+        split: Some(attention_parts::CHUNK),
+        ..wide.clone().with(vec![
+            Phases::both(attention_parts::octets()),
+            Phases::both(attention_parts::octets_wide()),
+            Phases::both(attention_parts::grouped()),
+            Phases::both(attention_parts::grouped_wide()),
+            Phases::both(attention_parts::naive()),
+            Phases::both(attention_parts::merged()),
+            Phases::both(attention_parts::merged_wide()),
+            Phases::both(attention_parts::merged_naive()),
+            Phases::both(head_parts::wide()),
+            Phases::both(head_parts::coalesced()),
+            Phases::both(head_parts::merged_wide()),
+            Phases::both(head_parts::merged()),
+        ])
+    };
+    let matrix = Tier {
+        number: 12,
         name: "matrix",
         change: "prefill: 512 positions at once, projections by cooperative matrices where the device has them",
         hypothesis: "fragments of f16 multiply an order of magnitude faster than f32 arithmetic, and larger chunks keep all of the device busy",
         risk: "activations are rounded to f16 on their way to a fragment, and overflow above 65,504: prefill then runs again without",
         chunk: 512,
-        ..wide.clone().with(vec![
+        ..split.clone().with(vec![
             Phases { prefill: linear::matrix(), decode: linear::row(), least: Some(("R", 2048)) },
             Phases { prefill: linear::matrix_small(), decode: linear::row(), least: None },
             Phases { prefill: linear::tiled(), decode: linear::row(), least: None },
         ])
     };
-    let all = [naive, batched, half, cooperative, single_pass, norms, argmax, token, fused, ahead, wide, matrix];
+    let all = [naive, batched, half, cooperative, single_pass, norms, argmax, token, fused, ahead, wide, split, matrix];
     all.into_iter().enumerate().map(|(number, tier)| Tier { number, ..tier }).collect()
 });

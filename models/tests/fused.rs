@@ -5,11 +5,16 @@
 #[path = "../../codegen/tests/parts/mod.rs"]
 mod parts;
 
-use parts::{Apart, REORDERED, same};
-use tilewright_codegen::fuse::FuseError;
+use parts::{Apart, REORDERED, World, same};
+use tilewright_codegen::fuse::{FuseError, fuse};
 use tilewright_dsl::eval::Value;
 use tilewright_dsl::ir::Kernel;
+use tilewright_dsl::kernel;
+use tilewright_models::kernels::argmax::argmax;
+use tilewright_models::kernels::attention::attention;
+use tilewright_models::kernels::attention_parts::{attention_merged, attention_parts};
 use tilewright_models::kernels::bias::bias;
+use tilewright_models::kernels::head_parts::{argmax_merged, head_parts};
 use tilewright_models::kernels::kv_append::kv_append;
 use tilewright_models::kernels::linear::linear;
 use tilewright_models::kernels::linear_residual::linear_residual;
@@ -122,5 +127,51 @@ fn qkv_is_all_that_happens_before_attention() {
     for size in HEADS {
         let (extents, scalars) = heads(size);
         same(&extents, &scalars, (&whole, &names), &parts, &["q.y", "k.y", "v.cache"], REORDERED);
+    }
+}
+
+#[test]
+fn attention_in_parts_is_attention() {
+    let (parts, merged) = (made(attention_parts()), made(attention_merged()));
+    let steps: [parts::Step; 2] = [(&parts, &[]), (&merged, &[])];
+    // The last query of the last row ends in, at the end of, and right behind a part.
+    for (t, pos) in [(1u32, 0u32), (1, 200), (1, 255), (1, 256), (2, 254), (3, 511), (1, 600)] {
+        let count = (pos + t).div_ceil(256);
+        let extents = [("T", t), ("H", 4), ("G", 2), ("D", 6), ("P", 640), ("j.Parts", count)];
+        let scalars = [("pos", Value::U32(pos)), ("scale", Value::F32(0.25))];
+        same(&extents, &scalars, (&attention(), &[]), &steps, &["y"], REORDERED);
+    }
+}
+
+/// Ids as numbers that can be compared.
+#[kernel]
+fn number(i: Tensor<u32, T>, y: Out<T>) {
+    for t in 0..T {
+        y[t] = i[t] as f32;
+    }
+}
+
+#[test]
+fn head_parts_keep_the_largest_logit_of_every_64() {
+    let (some, merged) = (made(head_parts()), made(argmax_merged()));
+    let number = number();
+    let index = made(fuse("index", &number, "i", "p", &merged));
+    let names = [("head.w", "w"), ("head.norm.x", "x"), ("head.norm.w", "scale"), ("head.norm.eps", "eps")];
+    let (norm, projection) = (rmsnorm(), linear());
+    let largest = made(fuse("largest", &number, "i", "p", &argmax()));
+    for (v, limit) in [(1u32, 5u32), (64, 64), (65, 1000), (200, 130), (200, 200)] {
+        let extents = [("T", 2), ("V", v), ("K", 9), ("v.Parts", v.div_ceil(64))];
+        let scalars = [EPS, ("limit", Value::U32(limit))];
+        let world = World::new(7, &extents, &scalars);
+        let in_parts = world.clone().run(&[
+            (&some, &names),
+            (&index, &[("p.v.max", "v.max"), ("p.v.index", "v.index"), ("p.v.Parts", "v.Parts")]),
+        ]);
+        let in_turn = world.run(&[
+            (&norm, &[("D", "K"), ("w", "scale"), ("y", "n")]),
+            (&projection, &[("R", "V"), ("x", "n"), ("y", "logits")]),
+            (&largest, &[("p.x", "logits"), ("p.V", "V"), ("p.limit", "limit")]),
+        ]);
+        assert_eq!(in_parts.floats("y"), in_turn.floats("y"), "{v} ids up to {limit}");
     }
 }

@@ -123,6 +123,37 @@ pub fn family(kernel: &str) -> Family {
                 set(e, "H", 3 * groups);
             },
         ),
+        "attention_parts" => family(
+            &[("T", 2), ("H", 6), ("G", 2), ("D", 32), ("P", 400), ("j.Parts", 2)],
+            &["T", "j.Parts"],
+            &["T", "G", "D", "pos"],
+            &[("pos", 255), ("scale", SCALE)],
+            |e| {
+                let groups = e["G"];
+                set(e, "H", 3 * groups);
+            },
+        ),
+        "attention_merged" => family(
+            &[("T", 2), ("H", 6), ("G", 2), ("D", 32), ("j.Parts", 3)],
+            &["T", "j.Parts"],
+            &["T", "G", "D", "j.Parts"],
+            none,
+            |e| {
+                let groups = e["G"];
+                set(e, "H", 3 * groups);
+            },
+        ),
+        "head_parts" => family(
+            &[("T", 2), ("V", 130), ("K", 40), ("v.Parts", 3)],
+            &["T"],
+            &["T", "V", "K"],
+            &[("limit", 120), ("head.norm.eps", EPS)],
+            |e| {
+                let parts = e["V"].div_ceil(64);
+                set(e, "v.Parts", parts);
+            },
+        ),
+        "argmax_merged" => family(&[("T", 3), ("v.Parts", 40)], &["T"], &["T", "v.Parts"], none, nothing),
         other => panic!("no cases for kernel `{other}`: add its family to tests/equivalence/cases.rs"),
     }
 }
@@ -155,6 +186,7 @@ fn values(kernel: &Kernel, schedule: &Schedule, extent: &str) -> Vec<u32> {
     // Few heads and short contexts are enough where no tile ends.
     match extent {
         "G" => return vec![1, 2],
+        "pos" if kernel.name == "attention_parts" => return vec![0, 254, 256, 300],
         "pos" => return vec![0, 63, 64, 70, 127],
         "D" if kernel.name.starts_with("attention") => return array_values(schedule),
         _ => {}

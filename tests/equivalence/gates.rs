@@ -38,7 +38,7 @@ pub fn inputs(kernel: &Kernel, case: &Case, seed: u32) -> Tensors {
             };
             // A sum of weights is positive.
             let data = match (t.name.as_str(), data) {
-                ("total", Data::F32(v)) => Data::F32(v.into_iter().map(|x| x.abs() + 1.0).collect()),
+                ("total" | "j.weight", Data::F32(v)) => Data::F32(v.into_iter().map(|x| x.abs() + 1.0).collect()),
                 (_, data) => data,
             };
             (t.name.clone(), data)

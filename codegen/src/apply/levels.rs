@@ -129,7 +129,8 @@ fn order(kernel: &Kernel, id: AxisId, name: &str, levels: &[Level], errors: &mut
     for level in levels {
         match level.kind {
             LevelKind::Grid if kind == AxisKind::Reduce => {
-                wrong(level.kind, "a reduction stays in one workgroup", "make it `serial` or `lanes(n)`");
+                let instead = "make it `serial` or `lanes(n)`; or make two kernels of it by `fuse::split`, whose parts may be `grid`";
+                wrong(level.kind, "a reduction stays in one workgroup", instead);
             }
             LevelKind::Grid if kind == AxisKind::Array => {
                 wrong(level.kind, "an array field belongs to its reduction", "make it `serial` or `lanes(n)`");

@@ -1,7 +1,8 @@
 //! Index expressions as sums of axes, and the least and greatest value that one can have.
 //!
 //! An axis' bounds may use axes around it, so the greatest value of `n + j` with `j` in `0..N - n` is found by putting the last
-//! `j` in its place first: `N - 1`. What only a run tells (a scalar, a loaded value) has no bound. Arithmetic is that of whole
+//! `j` in its place first: `N - 1`. Where an axis ends at the smaller of two, each is put in its place, so that `n * 8 + j` with
+//! `j` in `0..min(8, N - n * 8)` is less than N. What only a run tells (a scalar, a loaded value) has no bound. Arithmetic is that of whole
 //! numbers: a difference under 0 is seen as such, though a shader would wrap it around.
 
 use crate::deps::{AxisSet, Deps, fixed};
@@ -116,10 +117,19 @@ impl<'k> Sums<'k> {
                 !sum.axes.keys().any(around)
             })?;
             let decl = self.kernel.axis(axis);
-            let (mut bound, last) = if factor * sign > 0 { (self.of(decl.hi)?, 1) } else { (self.of(decl.lo)?, 0) };
-            bound.constant -= last;
+            let (end, last) = if factor * sign > 0 { (decl.hi, 1) } else { (decl.lo, 0) };
             sum.axes.remove(&axis);
-            sum = sum.plus(&bound, factor)?;
+            let at = |end: ExprId| {
+                let mut bound = self.of(end)?;
+                bound.constant -= last;
+                sum.clone().plus(&bound, factor)
+            };
+            // The end of a part: what is added to its first value is less than both the chunk and what is left.
+            if let (Expr::Binary(Binary::Min, a, b), 1) = (self.kernel.expr(end), last) {
+                let [a, b] = [a, b].map(|end| self.extreme(at(*end)?, sign));
+                return a.zip(b).map(|(a, b)| if sign > 0 { a.min(b) } else { a.max(b) });
+            }
+            sum = at(end)?;
         }
         let mut total = sum.constant;
         for (id, factor) in sum.others {

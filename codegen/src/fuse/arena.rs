@@ -109,7 +109,7 @@ pub(super) fn statements(body: &[Stmt], maps: &Maps) -> Vec<Stmt> {
     body.iter().map(one).collect()
 }
 
-/// The same kernel without expressions, names, extents, tensors and axes that nothing uses any more.
+/// The same kernel without expressions, names, extents, scalars, tensors and axes that nothing uses any more.
 pub(super) fn compact(kernel: &Kernel) -> Kernel {
     let used = used(kernel);
     let mut live = vec![false; kernel.axes.len()];
@@ -127,8 +127,20 @@ pub(super) fn compact(kernel: &Kernel) -> Kernel {
     }
     let mut new = empty(&kernel.name, String::new());
     new.doc.clone_from(&kernel.doc);
-    (new.scalars, new.monoids) = (kernel.scalars.clone(), kernel.monoids.clone());
     let mut maps = Maps::same(kernel);
+    let has = |wanted: &dyn Fn(&Expr) -> bool| kernel.exprs.iter().zip(&used).any(|(e, used)| *used && wanted(e));
+    for (i, scalar) in kernel.scalars.iter().enumerate() {
+        if has(&|e| *e == Expr::Scalar(ScalarId(i as u32))) {
+            maps.scalars[i] = ScalarId(new.scalars.len() as u32);
+            new.scalars.push(scalar.clone());
+        }
+    }
+    for (i, monoid) in kernel.monoids.iter().enumerate() {
+        if has(&|e| matches!(e, Expr::Reduce(r) if r.monoid.0 as usize == i)) {
+            maps.monoids[i] = MonoidId(new.monoids.len() as u32);
+            new.monoids.push(monoid.clone());
+        }
+    }
     let kept = |i: usize| kernel.tensors[i].role != Role::In || loaded[i];
     for (i, name) in kernel.extents.iter().enumerate() {
         let dim = |(t, tensor): (usize, &tilewright_dsl::ir::Tensor)| {

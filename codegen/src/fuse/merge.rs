@@ -158,7 +158,7 @@ fn times(new: &mut Kernel, arena: &mut Arena, mut factors: impl Iterator<Item = 
 }
 
 /// Whether an expression is computed from another.
-fn needs(kernel: &Kernel, id: ExprId, other: ExprId) -> bool {
+pub(super) fn needs(kernel: &Kernel, id: ExprId, other: ExprId) -> bool {
     id == other || crate::deps::operands(kernel, kernel.expr(id)).into_iter().any(|o| needs(kernel, o, other))
 }
 

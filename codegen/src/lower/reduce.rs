@@ -83,20 +83,21 @@ impl Lower<'_> {
         let vector = plan.vector() as usize;
         let offsets = plan.copies();
         let mask = self.bound(axis).mask;
-        if mask == Mask::None {
-            return self.batch(reduce, members, accs, &offsets, None);
+        // Where barriers may follow, values are made on clamped indices, all of them together; only the merges are masked.
+        if mask != Mask::Copies {
+            let each = (mask == Mask::All).then_some(mask);
+            return self.batch(reduce, members, accs, &offsets, each);
         }
         let whole_groups = plan.extent.is_some_and(|n| (n as usize).is_multiple_of(vector));
         for group in offsets.chunks(vector) {
             let bound = self.bound(axis);
             let inside = lt(add(bound.base, u(group[0])), bound.hi);
-            let apart = mask == Mask::Copies && group[0] > 0;
+            let apart = group[0] > 0;
             if apart {
                 self.open();
                 self.test(axis, group[0]);
             }
-            // Where barriers may follow, values are made on clamped indices and only the merges are masked.
-            let each = (mask == Mask::All || !whole_groups).then_some(mask);
+            let each = (!whole_groups).then_some(mask);
             self.batch(reduce, members, accs, group, each)?;
             if apart {
                 self.test(axis, 0);

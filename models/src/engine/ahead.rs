@@ -59,9 +59,9 @@ impl Engine {
         self.machine.write(self.plan.ids, &[id])?;
         loop {
             while under_way.len() < UNDER_WAY && begun < most {
-                let params = self.plan.params(start + begun as u32, 1);
-                match self.machine.begin(&params, &[read])? {
-                    Some(pending) => under_way.push_back(pending),
+                let pos = start + begun as u32;
+                match self.machine.begin(self.plan.decode_stage(pos), &self.plan.params(pos, 1), &[read])? {
+                    Some(step) => under_way.push_back(step),
                     // Nothing runs ahead here.
                     None => {
                         *done += 1;
@@ -70,8 +70,8 @@ impl Engine {
                 }
                 begun += 1;
             }
-            let Some(pending) = under_way.pop_front() else { return Ok(None) };
-            let bytes = self.machine.finish(pending)?.pop().unwrap_or_default();
+            let Some(step) = under_way.pop_front() else { return Ok(None) };
+            let bytes = self.machine.finish(step)?.pop().unwrap_or_default();
             self.position += 1;
             *done += 1;
             let token = bytes.first_chunk().map_or(u32::MAX, |b| u32::from_le_bytes(*b));

@@ -8,6 +8,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use tilewright_codegen::error::ScheduleError;
 use tilewright_codegen::program::{Count, Program, TensorLayout};
 use tilewright_codegen::shape::{Extent, Shape};
 use tilewright_codegen::target::Target;
@@ -50,7 +51,7 @@ pub struct Call<'c> {
     pub label: &'c str,
     /// The kernel's name.
     pub kernel: &'static str,
-    /// Its extents but `T`.
+    /// Its extents but `T`; of those that are scalars as well, the most.
     pub extents: &'c [(&'static str, usize)],
     /// A tensor for each of its parameters, in order.
     pub tensors: &'c [&'c Tensor],
@@ -58,6 +59,13 @@ pub struct Call<'c> {
     pub scalars: &'c [(&'static str, ScalarSource)],
     /// Rows that are really touched, of tensors whose rows are not the step's own.
     pub touched: &'c [(&'static str, Count)],
+}
+
+impl Call<'_> {
+    /// Whether a step tells this extent.
+    fn at_run_time(&self, extent: &str) -> bool {
+        self.scalars.iter().any(|(name, _)| *name == extent)
+    }
 }
 
 /// Positions in a step.
@@ -219,6 +227,19 @@ impl<'a> Assembly<'a> {
         Ok(())
     }
 
+    /// Whether one binding holds each of a call's tensors, or several where the kernel can be split by their rows. Where the
+    /// user's schedules are wrong, [`Assembly::op`] is to say so.
+    ///
+    /// # Errors
+    /// Those of the tier's own schedules that are not about bindings.
+    pub fn holds(&mut self, call: &Call) -> Result<bool, ModelError> {
+        let large = |e: &ScheduleError| matches!(e, ScheduleError::BindingTooLarge { .. });
+        match self.program(call) {
+            Err(ModelError::Compile(CompileError::Schedule { errors, .. })) if errors.iter().any(large) => Ok(false),
+            other => other.map(|_| true),
+        }
+    }
+
     /// The graph of a list of ops, over all buffers.
     pub fn graph(&self, ops: Vec<Op>) -> Graph {
         Graph { buffers: self.buffers.clone(), ops, submission: self.tier.submission, max_dispatches: None }
@@ -249,7 +270,8 @@ impl<'a> Assembly<'a> {
             Rows::Chunk(capacity) => Shape::new().param("T", capacity),
         };
         for (name, n) in call.extents {
-            shape = shape.fixed(name, u32::try_from(*n).unwrap_or(u32::MAX));
+            let n = u32::try_from(*n).unwrap_or(u32::MAX);
+            shape = if call.at_run_time(name) { shape.param(name, n) } else { shape.fixed(name, n) };
         }
         let kernel = &self.kernels[call.kernel];
         // What is multiplied with or looked up in is a matrix of the model; elsewhere such a tensor is an activation.
@@ -471,7 +493,18 @@ fn traffic(kernel: &Kernel, program: &Program, call: &Call, rows: Rows) -> (Coun
         let touched = call.touched.iter().find(|(name, _)| *name == tensor.name).map(|(_, count)| count.clone());
         let words = match touched.or_else(|| own.then(|| rows.count())) {
             Some(count) if layout.dims.len() == 1 => count,
-            Some(count) => times(count, layout.row_bytes() / 4),
+            Some(count) => {
+                let words = layout.row_bytes() / 4;
+                // Of an inner dimension that a step tells, as much as that is.
+                let told = tensor.dims.iter().map(|d| kernel.extents[d.0 as usize].as_str()).zip(&layout.dims).skip(1);
+                match told.clone().find(|(name, _)| call.at_run_time(name)) {
+                    Some((name, most)) => {
+                        let each = words.div_ceil(u64::from(*most).max(1));
+                        times(Count::product(count, Count::Param(name.into())), each)
+                    }
+                    None => times(count, words),
+                }
+            }
             None => times(Count::Const(1), (0..layout.parts.len()).map(|i| layout.part_bytes(i) / 4).sum()),
         };
         if tensor.role != ir::Role::Out {

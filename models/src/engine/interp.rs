@@ -16,13 +16,13 @@ const SUBGROUP: u32 = 32;
 
 /// Graphs and their buffers.
 pub struct Interpreter {
-    graphs: [Graph; 3],
+    graphs: Vec<Graph>,
     buffers: Vec<Vec<u32>>,
 }
 
 impl Interpreter {
     /// Buffers of zeros for the graphs, which all declare the same ones.
-    pub fn new(graphs: [Graph; 3]) -> Self {
+    pub fn new(graphs: Vec<Graph>) -> Self {
         let buffers = graphs[0].buffers.iter().map(|decl| vec![0; words(decl)]).collect();
         Interpreter { graphs, buffers }
     }

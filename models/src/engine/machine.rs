@@ -28,8 +28,16 @@ pub enum Machine {
 pub struct Gpu {
     device: Device,
     buffers: Arc<Buffers>,
-    stages: [Executor; 3],
+    stages: Vec<Executor>,
+    /// The last step of one position.
+    last: Stage,
     profile: Option<(Profile, f64)>,
+}
+
+/// A step that was handed to the device and not waited for.
+pub struct Begun {
+    stage: Stage,
+    pending: Pending,
 }
 
 impl Gpu {
@@ -41,13 +49,13 @@ impl Gpu {
     ) -> Result<Self, ModelError> {
         let buffers = Arc::new(Buffers::allocate(&device, plan.buffers())?);
         device.compile(&plan.graphs, &mut |shader| progress(Progress::Compiling(shader)))?;
-        let make = |stage| Executor::new(&device, plan.graph(stage).clone(), Arc::clone(&buffers));
-        let stages = [make(Stage::Prefill)?, make(Stage::Last)?, make(Stage::Decode)?];
+        let make = |graph: &Graph| Executor::new(&device, graph.clone(), Arc::clone(&buffers));
+        let stages = plan.graphs.iter().map(make).collect::<Result<_, _>>()?;
         let profile = match profile && device.timestamps() {
             true => Some((Profile::default(), copy_bandwidth(&device)?)),
             false => None,
         };
-        Ok(Gpu { device, buffers, stages, profile })
+        Ok(Gpu { device, buffers, stages, last: Stage::Decode, profile })
     }
 }
 
@@ -107,8 +115,11 @@ impl Machine {
         match self {
             Machine::Gpu(gpu) => {
                 let executor = &mut gpu.stages[stage as usize];
+                if stage.decodes() {
+                    gpu.last = stage;
+                }
                 Ok(match &mut gpu.profile {
-                    Some((profile, _)) if stage == Stage::Decode => executor.profiled_step(params, reads, profile)?,
+                    Some((profile, _)) if stage.decodes() => executor.profiled_step(params, reads, profile)?,
                     _ => executor.step(params, reads)?,
                 })
             }
@@ -120,10 +131,10 @@ impl Machine {
     ///
     /// # Errors
     /// Those of the device.
-    pub fn begin(&mut self, params: &Params, reads: &[Read]) -> Result<Option<Pending>, ModelError> {
+    pub fn begin(&mut self, stage: Stage, params: &Params, reads: &[Read]) -> Result<Option<Begun>, ModelError> {
         match self {
             Machine::Gpu(gpu) if gpu.profile.is_none() => {
-                Ok(Some(gpu.stages[Stage::Decode as usize].begin(params, reads)?))
+                Ok(Some(Begun { stage, pending: gpu.stages[stage as usize].begin(params, reads)? }))
             }
             _ => Ok(None),
         }
@@ -133,9 +144,12 @@ impl Machine {
     ///
     /// # Errors
     /// Those of the device.
-    pub fn finish(&mut self, pending: Pending) -> Result<Vec<Vec<u8>>, ModelError> {
+    pub fn finish(&mut self, begun: Begun) -> Result<Vec<Vec<u8>>, ModelError> {
         match self {
-            Machine::Gpu(gpu) => Ok(gpu.stages[Stage::Decode as usize].finish(pending)?),
+            Machine::Gpu(gpu) => {
+                gpu.last = begun.stage;
+                Ok(gpu.stages[begun.stage as usize].finish(begun.pending)?)
+            }
             Machine::Cpu(_) => Ok(Vec::new()),
         }
     }
@@ -176,7 +190,7 @@ impl Machine {
     /// What the last decode step did.
     pub fn counted(&self) -> Option<Counters> {
         match self {
-            Machine::Gpu(gpu) => Some(gpu.stages[Stage::Decode as usize].counted()),
+            Machine::Gpu(gpu) => Some(gpu.stages[gpu.last as usize].counted()),
             Machine::Cpu(_) => None,
         }
     }

@@ -1,7 +1,8 @@
-//! A model on a device, planned: its buffers and three graphs over them, before anything is allocated.
+//! A model on a device, planned: its buffers and the graphs over them, before anything is allocated.
 //!
 //! Prefill runs a chunk of positions through the layers; `last` turns one row of the residual stream into logits; decode
-//! does both for one position. The rule: what a step costs is read off here. Devices and weights are absent.
+//! does both for one position, and `far` does so where a tier reads a long cache in another way than a short one. The rule: what
+//! a step costs is read off here, and its position alone says which graph it runs. Devices and weights are absent.
 
 use std::fmt::Write;
 
@@ -15,8 +16,8 @@ use super::assembly::{Assembly, Placed, Rows};
 use super::{EngineOptions, TierChoice, limits};
 use crate::config::Config;
 use crate::error::ModelError;
-use crate::kernels;
-use crate::qwen2::{ANGLES, IDS, LOGITS, Qwen2, ROW, TOKEN};
+use crate::kernels::{self, attention_parts};
+use crate::qwen2::{ANGLES, IDS, LOGITS, PARTS, Qwen2, ROW, TOKEN};
 use crate::tiers::{self, Tier};
 use crate::tune::{Site, Tuning};
 
@@ -29,14 +30,23 @@ pub enum Stage {
     Last,
     /// Everything for one position.
     Decode,
+    /// The same behind so many positions that the tier's split counts.
+    Far,
+}
+
+impl Stage {
+    /// Whether it is a step of one position.
+    pub fn decodes(self) -> bool {
+        matches!(self, Stage::Decode | Stage::Far)
+    }
 }
 
 /// The plan of a model.
 pub struct Plan {
     /// The tier that was taken.
     pub tier: &'static Tier,
-    /// Graphs in the order of [`Stage`].
-    pub graphs: [Graph; 3],
+    /// Graphs in the order of [`Stage`]; the last one only where there is a split that some step of the context needs.
+    pub graphs: Vec<Graph>,
     /// [`Stage::Prefill`] once more without schedules that narrow to f16, where the first one has some.
     pub plain: Option<Graph>,
     /// Weights in the order of their first use.
@@ -102,7 +112,7 @@ impl Plan {
         let token = tier.device_argmax && options.plain_argmax;
         let limit = limit(config, options);
         // Rounds grow with positions in a step and before it, and the context bounds both together.
-        let longest = |most: u32| (1..=most).rev().map(|rows| params(context - rows, rows, limit)).collect();
+        let longest = |most: u32| (1..=most).rev().map(|rows| params(tier, context - rows, rows, limit)).collect();
         a.begin(Rows::Chunk(chunk), longest(chunk));
         let mut model = Qwen2::new(a, config, context as usize);
         let h = model.layers()?;
@@ -111,12 +121,18 @@ impl Plan {
         let mut model = Qwen2::new(a, config, context as usize);
         let row = model.last_row(&h, chunk as usize)?;
         model.head(&row, head, token)?;
-        let last = a.end();
-        a.begin(Rows::One, longest(1));
-        let mut model = Qwen2::new(a, config, context as usize);
-        let h = model.layers()?;
-        model.head(&h, head, token)?;
-        let decode = a.end();
+        let mut graphs = vec![prefill, a.end()];
+        let near = tier.split.map_or(context, |most| most.min(context));
+        for (most, parts) in [(near, false), (context, true)].into_iter().take(if near < context { 2 } else { 1 }) {
+            a.begin(Rows::One, vec![params(tier, most - 1, 1, limit)]);
+            let mut model = Qwen2::new(a, config, context as usize).in_parts(parts);
+            let h = model.layers()?;
+            match token {
+                true => model.greedy(&h, head)?,
+                false => model.head(&h, head, false)?,
+            }
+            graphs.push(a.end());
+        }
 
         // Without what overflows f16: for prompts whose activations do.
         let plain = match a.widen() {
@@ -145,7 +161,7 @@ impl Plan {
             plain: plain.map(|ops| a.graph(ops)),
             sites: Vec::new(),
             passed: Vec::new(),
-            graphs: [prefill, last, decode].map(|ops| a.graph(ops)),
+            graphs: graphs.into_iter().map(|ops| a.graph(ops)).collect(),
         })
     }
 
@@ -227,9 +243,23 @@ impl Plan {
         &self.graphs[stage as usize]
     }
 
+    /// The stage of a step of one position behind `pos` others.
+    pub fn decode_stage(&self, pos: u32) -> Stage {
+        let far = self.tier.split.is_some_and(|most| pos >= most);
+        if far && self.graphs.len() > Stage::Far as usize { Stage::Far } else { Stage::Decode }
+    }
+
+    /// Whether a stage leaves what it makes in a buffer.
+    pub fn writes(&self, stage: Stage, id: BufferId) -> bool {
+        self.graph(stage).ops.iter().any(|op| {
+            let tensors = op.program.tensors.iter().zip(&op.bindings);
+            tensors.into_iter().any(|(tensor, ids)| tensor.written && ids.contains(&id))
+        })
+    }
+
     /// Parameters of a step of `rows` positions from `pos`.
     pub fn params(&self, pos: u32, rows: u32) -> Params {
-        params(pos, rows, self.limit)
+        params(self.tier, pos, rows, self.limit)
     }
 
     /// What a step brings back: the token, or the logits.
@@ -250,7 +280,7 @@ impl Plan {
     /// # Errors
     /// None for a graph that was planned here.
     pub fn counters(&self, pos: u32) -> Result<Counters, ModelError> {
-        Ok(counters(self.graph(Stage::Decode), &self.params(pos, 1), &[self.reads()])?)
+        Ok(counters(self.graph(self.decode_stage(pos)), &self.params(pos, 1), &[self.reads()])?)
     }
 
     /// What is to be said about it.
@@ -265,8 +295,12 @@ impl Plan {
             let text = text(self.graph(stage), &self.params(0, rows), &[])?;
             let _ = writeln!(ops, "{name}: {text}");
         }
-        let text = text(self.graph(Stage::Decode), &self.params(pos, 1), &[self.reads()])?;
-        let _ = write!(ops, "decode: {text}");
+        let step = |pos: u32| text(self.graph(self.decode_stage(pos)), &self.params(pos, 1), &[self.reads()]);
+        let _ = write!(ops, "decode: {}", step(pos)?);
+        if let Some(most) = self.tier.split.filter(|most| self.decode_stage(*most) == Stage::Far) {
+            let last = step(self.context - 1)?;
+            let _ = write!(ops, "\n\ndecode behind {most} positions and more: {last}");
+        }
         Ok(PlanReport {
             tier: self.tier.number,
             tier_name: self.tier.name,
@@ -304,8 +338,11 @@ pub struct PlanReport {
     pub ops: String,
 }
 
-fn params(pos: u32, rows: u32, limit: u32) -> Params {
-    [("pos", pos), ("T", rows), ("limit", limit)].map(|(name, value)| (name.to_string(), value)).into()
+/// Parameters of a step; in how many parts it reads the cache is told where a tier reads it in parts.
+fn params(tier: &Tier, pos: u32, rows: u32, limit: u32) -> Params {
+    let parts = tier.split.map(|_| (PARTS, (pos + rows).div_ceil(attention_parts::CHUNK)));
+    let all = [("pos", pos), ("T", rows), ("limit", limit)].into_iter().chain(parts);
+    all.map(|(name, value)| (name.to_string(), value)).collect()
 }
 
 /// Ids from here on are never picked.

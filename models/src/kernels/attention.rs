@@ -129,17 +129,3 @@ schedule! {
         d: lanes(16), vector(8);
     }
 }
-
-schedule! {
-    /// The same, with positions that share a subgroup meeting there first.
-    pub octets_near for attention from octets {
-        fold j: subgroup;
-    }
-}
-
-schedule! {
-    /// The same for heads of up to 128 columns.
-    pub octets_near_wide for attention from octets_wide {
-        fold j: subgroup;
-    }
-}

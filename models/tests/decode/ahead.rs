@@ -44,7 +44,7 @@ fn first(engine: &mut Engine, ids: &[u32]) -> u32 {
 
 #[test]
 fn tokens_are_those_of_single_steps() {
-    for number in [6, 9, 10] {
+    for number in [6, 9, 10, 11] {
         let mut engine = ahead(number);
         for case in prompts().iter().filter(|c| c.ids.len() < 60) {
             let expected = in_turn(&mut engine, &case.ids, 20);
@@ -52,6 +52,21 @@ fn tokens_are_those_of_single_steps() {
             assert_eq!(engine.position() as usize, case.ids.len() + 19, "what was begun beyond the end does not count");
         }
     }
+}
+
+/// Steps under way at once belong to two graphs where a split begins.
+#[test]
+fn tokens_go_on_where_a_split_begins() {
+    let prompts = prompts();
+    let long = prompts.iter().find(|c| c.ids.len() > 260).unwrap();
+    let ids = &long.ids[..250];
+    let engine =
+        |number: usize| load(&tiny(), &EngineOptions { plain_argmax: true, context: Some(300), ..tier(number) });
+    let mut split = engine(11);
+    let expected = in_turn(&mut split, ids, 20);
+    assert_eq!(at_once(&mut split, ids, 20, 100), expected);
+    assert_eq!(at_once(&mut engine(10), ids, 20, 100), expected);
+    assert_eq!(split.counted().map(|c| c.dispatches), Some(split.info().dispatches + 6), "a dispatch a layer more");
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn no_room_no_ids_no_such_id() {
 fn impossible_options() {
     let config = Config::open(&tiny()).unwrap();
     let plan = |options| Engine::plan(&config, &tilewright_codegen::target::Target::webgpu(), &options).unwrap_err();
-    assert!(matches!(plan(tier(99)), ModelError::Tier { found: 99, last: 10 }));
+    assert!(matches!(plan(tier(99)), ModelError::Tier { found: 99, last: 11 }));
     for context in [0, 2049] {
         let options = EngineOptions { context: Some(context), ..tier(0) };
         assert!(matches!(plan(options), ModelError::Context { most: 2048, .. }));
@@ -72,6 +72,16 @@ fn a_logit_that_is_not_finite_names_its_position() {
         let error = engine.prefill(&[5, 6, 7]).unwrap_err();
         assert!(matches!(error, ModelError::NotFinite { position: 2, .. }), "tier {number}: {error}");
     }
+}
+
+#[test]
+fn a_step_that_leaves_no_logits_names_the_one_that_is_not_finite() {
+    let options = EngineOptions { context: Some(16), plain_argmax: true, ..tier(11) };
+    let mut engine = damaged("model.layers.2.input_layernorm.weight", f32::NAN, &options).unwrap();
+    assert!(matches!(engine.prefill(&[5, 6, 7]).unwrap_err(), ModelError::NotFinite { position: 2, .. }));
+    let error = engine.decode(8).unwrap_err();
+    assert!(matches!(error, ModelError::NotFinite { position: 3, token: 0, .. }), "{error}");
+    assert_eq!(engine.position(), 4);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use tilewright_codegen::target::Target;
 use tilewright_models::checkpoint::Checkpoint;
 use tilewright_models::config::Config;
-use tilewright_models::engine::{Engine, EngineOptions, PlanReport, Progress};
+use tilewright_models::engine::{Engine, EngineOptions, Plan, PlanReport, Progress};
 use tilewright_models::tiers;
 
 use crate::goldens::{golden, tier, tiny};
@@ -48,8 +48,35 @@ fn the_counters_of_the_half_billion() {
             (1, 123, 1, 4, 942),
             (1, 123, 1, 4, 942),
             (1, 123, 1, 4, 942),
+            (1, 123, 1, 4, 942),
         ]
     );
+}
+
+/// Up to a part's positions a split costs no dispatch; behind them one a layer. Logits are not written.
+#[test]
+fn a_split_is_paid_where_there_are_parts() {
+    let config = half_billion();
+    let head = tilewright_models::checkpoint::EMBEDDING;
+    let choose = |number: usize, context: u32| {
+        let options = EngineOptions { plain_argmax: true, context: Some(context), ..tier(number) };
+        Plan::choose(&config, head, &roomy(), &options, true).unwrap().0
+    };
+    let (wide, split) = (choose(10, 4096), choose(11, 4096));
+    let counted = |plan: &Plan, pos: u32| plan.counters(pos).unwrap();
+    for (pos, dispatches) in [(0, 123), (128, 123), (255, 123), (256, 147), (4095, 147)] {
+        assert_eq!(counted(&split, pos).dispatches, dispatches, "at {pos}");
+        assert_eq!(counted(&wide, pos).dispatches, 123);
+    }
+    // A logit for each id is written no more, but one and its place for every 64, in rows of whole 16 bytes.
+    let less = counted(&wide, 255).bytes_written - counted(&split, 255).bytes_written;
+    assert_eq!(less, (151_936 - 2 * 2_376) * 4);
+    // 14 heads of 64 columns and two numbers, written and read again, for each part that there is and for no other.
+    let part = |parts: u64| 24 * parts * 14 * 66 * 4;
+    let far = |pos: u32| counted(&split, pos).bytes_written - counted(&split, 255).bytes_written;
+    assert_eq!((far(256), far(512), far(4095)), (part(2), part(3), part(16)));
+    // Where no step is that long there is no second graph.
+    assert_eq!((choose(11, 256).graphs.len(), choose(11, 257).graphs.len(), wide.graphs.len()), (3, 4, 3));
 }
 
 #[test]

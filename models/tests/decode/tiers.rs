@@ -86,6 +86,12 @@ fn tier_10_reads_logits_or_the_token() {
 }
 
 #[test]
+fn tier_11_reads_logits_or_the_token() {
+    all_prompts(&mut load(&tiny(), &tier(11)), &[]);
+    all_prompts(&mut load(&tiny(), &EngineOptions { plain_argmax: true, ..tier(11) }), &[]);
+}
+
+#[test]
 fn ids_beyond_the_limit_are_never_picked() {
     let prompts = prompts();
     let case = &prompts[0];
@@ -93,4 +99,10 @@ fn ids_beyond_the_limit_are_never_picked() {
     let options = EngineOptions { plain_argmax: true, vocab_limit: Some(first), ..tier(6) };
     let found = load(&tiny(), &options).prefill(&case.ids).unwrap().token.unwrap();
     assert_eq!(found, crate::goldens::best(&case.last[..first as usize]));
+    // A step of one position keeps the largest of every few ids below the limit.
+    let options = EngineOptions { plain_argmax: true, vocab_limit: Some(first), ..tier(11) };
+    let mut engine = load(&tiny(), &options);
+    let (last, before) = case.ids.split_last().unwrap();
+    engine.prefill(before).unwrap();
+    assert_eq!(engine.decode(*last).unwrap().token, Some(found));
 }

@@ -293,8 +293,8 @@ static TIERS: LazyLock<Vec<Tier>> = LazyLock::new(|| {
         risk: "partial results take memory and a dispatch; the order of attention's sum changes with the chunk, not with the length",
         split: Some(attention_parts::CHUNK),
         ..wide.clone().with(vec![
-            Phases { prefill: attention::grouped(), decode: attention::pairs() },
-            Phases { prefill: attention::grouped_wide(), decode: attention::pairs_wide() },
+            Phases { prefill: attention::grouped(), decode: attention::pairs(), least: None },
+            Phases { prefill: attention::grouped_wide(), decode: attention::pairs_wide(), least: None },
             Phases::both(attention::grouped()),
             Phases::both(attention::grouped_wide()),
             Phases::both(attention::naive()),

@@ -18,6 +18,8 @@ use tilewright_codegen::loops::{Access, LoopIr};
 pub(crate) struct Pipeline {
     pub(crate) pipeline: wgpu::ComputePipeline,
     pub(crate) layout: wgpu::BindGroupLayout,
+    /// Whether a bind group needs the offset of a step's parameters.
+    pub(crate) dynamic: bool,
 }
 
 /// A shader that the driver is about to compile, which may take it tens of seconds.
@@ -88,7 +90,7 @@ impl Device {
             let mut encoder = self.wgpu().create_command_encoder(&Default::default());
             let mut pass = encoder.begin_compute_pass(&Default::default());
             pass.set_pipeline(&pipeline.pipeline);
-            pass.set_bind_group(0, &bind_group, &[]);
+            pass.set_bind_group(0, &bind_group, &vec![0; usize::from(pipeline.dynamic)]);
             pass.dispatch_workgroups(0, 1, 1);
             drop(pass);
             encoder.finish()
@@ -243,7 +245,7 @@ fn compile(on: &Device, label: &str, loops: &LoopIr, text: Text<'_>) -> Pipeline
         },
         cache: on.cache().map(PipelineCache::handle),
     });
-    Pipeline { pipeline, layout }
+    Pipeline { pipeline, layout, dynamic: !loops.params.is_empty() }
 }
 
 fn bindings(loops: &LoopIr) -> impl Iterator<Item = wgpu::BufferBindingType> + '_ {
@@ -256,7 +258,12 @@ fn entry(binding: u32, ty: wgpu::BufferBindingType) -> wgpu::BindGroupLayoutEntr
     wgpu::BindGroupLayoutEntry {
         binding,
         visibility: wgpu::ShaderStages::COMPUTE,
-        ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
+        // Parameters: one buffer has those of several steps.
+        ty: wgpu::BindingType::Buffer {
+            ty,
+            has_dynamic_offset: ty == wgpu::BufferBindingType::Uniform,
+            min_binding_size: None,
+        },
         count: None,
     }
 }

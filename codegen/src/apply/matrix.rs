@@ -119,13 +119,7 @@ fn stores(
     }
 }
 
-fn visit(
-    nest: &Nest,
-    id: ExprId,
-    inside: &[AxisId],
-    products: &mut Vec<Product>,
-    errors: &mut Vec<ScheduleError>,
-) {
+fn visit(nest: &Nest, id: ExprId, inside: &[AxisId], products: &mut Vec<Product>, errors: &mut Vec<ScheduleError>) {
     let expr = nest.kernel.expr(id);
     let Expr::Reduce(reduce) = expr else {
         for operand in operands(nest.kernel, expr) {
@@ -193,7 +187,10 @@ fn product(nest: &Nest, id: ExprId, inside: &[AxisId]) -> Result<Product, (&'sta
         match tile {
             Some(tile) if tile.narrow && tile.axis == reduce.axis => {}
             Some(tile) if tile.narrow => {
-                return Err(("a factor is staged at another axis", "stage it at a `serial as NAME` level of this axis"));
+                return Err((
+                    "a factor is staged at another axis",
+                    "stage it at a `serial as NAME` level of this axis",
+                ));
             }
             _ => {
                 return Err((

@@ -6,7 +6,7 @@
 
 use std::cell::OnceCell;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tilewright_codegen::program::{Count, Program};
 use tilewright_codegen::target::Target;
@@ -202,6 +202,14 @@ impl Rig {
         Ok(all)
     }
 
+    /// A decode step as it is now, ready to run at its short position.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn decode(&self) -> Result<Runner, RuntimeError> {
+        self.ready(self.graphs[0].clone(), self.moments[0][..1].to_vec())
+    }
+
     fn ready(&self, graph: Graph, moments: Vec<Params>) -> Result<Runner, RuntimeError> {
         let executor = Executor::new(&self.device, graph, Arc::clone(&self.buffers))?;
         Ok(Runner { device: self.device.clone(), executor, moments })
@@ -226,6 +234,22 @@ impl Runner {
             }
         }
         Ok(times)
+    }
+}
+
+impl Runner {
+    /// How long this thread takes to record a step and to hand it over; the device is waited for after that.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn record(&mut self) -> Result<Duration, RuntimeError> {
+        let start = Instant::now();
+        for params in &self.moments {
+            self.executor.begin(params, &[])?;
+        }
+        let took = start.elapsed();
+        self.device.wait()?;
+        Ok(took)
     }
 }
 

@@ -98,6 +98,7 @@ fn tune(args: &TuneArgs, figures: &Figures, sites: &[Site], rig: &mut Rig, store
     let watch = interrupt::watch();
     let mut sites: Vec<&Site> = sites.iter().filter(|s| rig.ops(s) > 0).collect();
     sites.sort_by(|a, b| a.phase.cmp(&b.phase).then(share(b, rig, figures).total_cmp(&share(a, rig, figures))));
+    let weights = weights(&sites, rig, figures);
     let before = rig.graphs();
     let start = Instant::now();
     let budget = Duration::from_secs(args.budget.into());
@@ -109,7 +110,7 @@ fn tune(args: &TuneArgs, figures: &Figures, sites: &[Site], rig: &mut Rig, store
             break;
         }
         let bar = bar(&format!("{} of {}: {}", i + 1, sites.len(), site.key));
-        let until = Instant::now() + left / u32::try_from(sites.len() - i).unwrap_or(1);
+        let until = Instant::now() + left.mul_f64(weights[i] / weights[i..].iter().sum::<f64>());
         let stop = || watch.asked();
         let search = Search { site, figures, until, stop: &stop };
         let mut raced = 0;
@@ -133,6 +134,19 @@ fn tune(args: &TuneArgs, figures: &Figures, sites: &[Site], rig: &mut Rig, store
         return Err(CliError::Interrupted(format!("interrupted; {} has what was found", store.path.display())));
     }
     Ok(())
+}
+
+/// Parts of the budget: twice as much for decode, in a phase by the guessed times, and a little for each.
+fn weights(sites: &[&Site], rig: &Rig, figures: &Figures) -> Vec<f64> {
+    let shares: Vec<f64> = sites.iter().map(|s| share(s, rig, figures)).collect();
+    let total = |phase: Phase| {
+        sites.iter().zip(&shares).filter(|(s, _)| s.phase == phase).map(|(_, share)| share).sum::<f64>().max(1e-9)
+    };
+    let of = |(site, share): (&&Site, &f64)| {
+        let part = if site.phase == Phase::Decode { 2.0 } else { 1.0 };
+        part * share / total(site.phase) + 0.05
+    };
+    sites.iter().zip(&shares).map(of).collect()
 }
 
 /// How long the ops of a site are guessed to take in a step.

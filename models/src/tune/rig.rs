@@ -16,8 +16,8 @@ use super::race::{LEAST, Outcome, Rounds, race};
 use super::site::{Phase, Site};
 use crate::engine::{Plan, Stage};
 
-/// Microseconds of a step from which on a site's ops run alone.
-const LONG: f64 = 30_000.0;
+/// Microseconds of a step from which on a site's ops run alone: what caches hold matters little then.
+const LONG: f64 = 5_000.0;
 /// Microseconds that a run of a site's ops alone should take, at least.
 const ENOUGH: f64 = 300.0;
 /// The positions at which decoding is timed, as far as the context has them.
@@ -166,6 +166,12 @@ impl Rig {
         let mut graph = place.graph.clone();
         place.ops.iter().for_each(|i| graph.ops[*i].program = Arc::clone(program));
         self.ready(graph, place.moments.clone())
+    }
+
+    /// Lets the driver compile programs on all cores, so that runners of them are made at once. What it refuses is told when a runner
+    /// is asked for.
+    pub fn prepare(&self, programs: &[Arc<Program>]) {
+        self.device.prepare(programs);
     }
 
     /// From here on a site runs by this program, also while others are timed.

@@ -5,7 +5,7 @@ use std::fs;
 use crate::run::{path, program, ran, run, small_model};
 
 /// Seconds that are enough for a kernel of a small model on a software adapter.
-const SECONDS: &str = "4";
+const SECONDS: &str = "8";
 
 #[test]
 fn what_is_found_is_kept_used_and_gone_on_with() {

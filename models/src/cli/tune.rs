@@ -19,6 +19,7 @@ use super::model::Folder;
 use super::output;
 use crate::engine::{EngineOptions, Plan, Stage, TierChoice};
 use crate::error::{ModelError, counted};
+use crate::kernels;
 use crate::tune::file::untouched;
 use crate::tune::predict::{Figures, predict};
 use crate::tune::race::Verdict;
@@ -39,6 +40,8 @@ const LISTED: usize = 12;
 
 /// Runs the command.
 pub fn run(args: &TuneArgs) -> Result<(), CliError> {
+    let all: Vec<String> = kernels::all().into_iter().map(|e| e.kernel.name).collect();
+    known(args, &all.iter().map(String::as_str).collect::<Vec<_>>(), "there is no such kernel; there are")?;
     let folder = Folder::open(&args.model)?;
     let context = folder.room(args.context)?;
     let context = if args.context.is_some() { context } else { context.min(CONTEXT) };
@@ -76,21 +79,27 @@ pub fn run(args: &TuneArgs) -> Result<(), CliError> {
         store.path.display()
     ));
     let sites = store.missing(args, sites, &mut rig);
+    if sites.is_empty() {
+        return Ok(());
+    }
     tune(args, &figures, &sites, &mut rig, &mut store)
 }
 
 /// The sites that are asked for, decode first, the longest first.
 fn wanted(args: &TuneArgs, sites: &[Site]) -> Result<Vec<Site>, CliError> {
     let kernels: Vec<&str> = sites.iter().map(|s| s.kernel.name.as_str()).collect();
-    if let Some(unknown) = args.kernel.iter().find(|k| !kernels.contains(&k.as_str())) {
-        let mut known = kernels;
-        known.sort_unstable();
-        known.dedup();
-        let message = format!("--kernel {unknown}: the plan does not run it; it runs {}", known.join(", "));
-        return Err(CliError::usage(message, "name one of those"));
-    }
+    known(args, &kernels, "the plan does not run it; it runs")?;
     let asked = |s: &&Site| args.kernel.is_empty() || args.kernel.contains(&s.kernel.name);
     Ok(sites.iter().filter(asked).cloned().collect())
+}
+
+/// Holds `--kernel` against names.
+fn known(args: &TuneArgs, names: &[&str], why: &str) -> Result<(), CliError> {
+    let Some(unknown) = args.kernel.iter().find(|k| !names.contains(&k.as_str())) else { return Ok(()) };
+    let mut names = names.to_vec();
+    names.sort_unstable();
+    names.dedup();
+    Err(CliError::usage(format!("--kernel {unknown}: {why} {}", names.join(", ")), "name one of those"))
 }
 
 /// Searches one site after the other.

@@ -226,6 +226,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn results_are_held_against_each_other() {
+        let shape = Shape::new().fixed("T", 1).fixed("R", 4).fixed("K", 8);
+        let linear = crate::kernels::linear::linear();
+        let program = compile(&linear, &Schedule::empty("linear"), &shape, &Target::webgpu()).unwrap();
+        let bytes = |y: [f32; 4]| vec![bytemuck::cast_slice(&y).to_vec()];
+        let expected = bytes([1.0, 2.0, -4.0, 0.0]);
+        assert!(alike(&program, &expected, &bytes([1.0, 2.001, -4.0, 0.0])).is_ok());
+        let wrong = alike(&program, &expected, &bytes([1.0, 2.0, 4.0, 0.0])).unwrap_err().to_string();
+        assert!(wrong.starts_with("`y` is off by 2.0e0"), "{wrong}");
+    }
+
+    #[test]
     fn values_are_close_or_named() {
         let a = [1.0, -8.0, 3.0];
         assert!(close("y", &a, &a).is_ok());

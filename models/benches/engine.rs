@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::Duration;
 
-use criterion::{Criterion, criterion_group, criterion_main};
+use criterion::Criterion;
 use tilewright_codegen::target::Target;
 use tilewright_models::bundled::bundled_dir;
 use tilewright_models::checkpoint::Checkpoint;
@@ -57,9 +57,10 @@ fn record(c: &mut Criterion) {
     });
 }
 
-criterion_group! {
-    name = engine;
-    config = Criterion::default().sample_size(10);
-    targets = compile, load, record
+fn main() {
+    let mut criterion = Criterion::default().sample_size(10).configure_from_args();
+    compile(&mut criterion);
+    load(&mut criterion);
+    record(&mut criterion);
+    criterion.final_summary();
 }
-criterion_main!(engine);

@@ -289,7 +289,8 @@ mod tests {
         };
         assert_eq!(together(40, &mut |i| begun.push(i), &make), Ok(()));
         let mut made = made.into_inner().unwrap();
-        (made.sort_unstable(), begun.sort_unstable());
+        made.sort_unstable();
+        begun.sort_unstable();
         assert_eq!(made, (0..40).collect::<Vec<_>>());
         assert_eq!(begun, made);
         assert_eq!(together(40, &mut |_| (), &|i| if i == 7 { Err(i) } else { Ok(()) }), Err(7));

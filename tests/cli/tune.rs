@@ -29,9 +29,8 @@ fn what_is_found_is_kept_used_and_gone_on_with() {
     assert_eq!(fs::read_to_string(&file).unwrap(), text, "nothing was left to do");
 
     let generate = |tuned: &str| {
-        let fixed =
-            ["generate", "--model", path(model.path()), "--ids", "1,2,3", "--max-tokens", "4", "--temperature", "0"];
-        run(&[&fixed[..], &["--json", "--tuned", tuned]].concat()).json()
+        let fixed = ["generate", "--model", path(model.path()), "--ids", "1,2,3", "--max-tokens", "4"];
+        run(&[&fixed[..], &["--temperature", "0", "--json", "--verbose", "--tuned", tuned]].concat())
     };
     let with = generate(path(&file)).json();
     assert_eq!(with["tuned_kernels"], 1);

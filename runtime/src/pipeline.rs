@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use tilewright_codegen::hlsl::{self, Registers};
 use tilewright_codegen::loops::{Access, LoopIr};
+use tilewright_codegen::program::Program;
 
 /// A compiled shader and the layout of its bind groups.
 pub(crate) struct Pipeline {
@@ -69,6 +70,19 @@ impl Device {
             cache.save();
         }
         Ok(())
+    }
+
+    /// Compiles the shaders of programs on all cores as far as they compile, for whoever is about to try them one after the other.
+    pub fn prepare(&self, programs: &[Arc<Program>]) {
+        let shaders: Vec<_> = programs.iter().flat_map(|p| p.shaders.iter().map(move |s| (p, s))).collect();
+        let make = |i: usize| {
+            let (program, shader) = shaders[i];
+            let owner = Owner { kernel: &program.kernel, schedule: &program.schedule };
+            // Whoever uses it hears of the error.
+            let _ = self.pipelines().get(self, owner, &shader.loops, &shader.wgsl);
+            Ok::<(), RuntimeError>(())
+        };
+        let _ = together(shaders.len(), &mut |_| (), &make);
     }
 
     /// Runs no workgroup of a pipeline, on buffers of its own: software adapters leave the slow part of compiling to the first dispatch.
@@ -282,7 +296,8 @@ mod tests {
         };
         assert_eq!(together(40, &mut |i| begun.push(i), &make), Ok(()));
         let mut made = made.into_inner().unwrap();
-        (made.sort_unstable(), begun.sort_unstable());
+        made.sort_unstable();
+        begun.sort_unstable();
         assert_eq!(made, (0..40).collect::<Vec<_>>());
         assert_eq!(begun, made);
         assert_eq!(together(40, &mut |_| (), &|i| if i == 7 { Err(i) } else { Ok(()) }), Err(7));

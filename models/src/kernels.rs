@@ -75,6 +75,8 @@ pub fn all() -> Vec<Entry> {
                 attention::columns_wide(),
                 attention::grouped(),
                 attention::grouped_wide(),
+                attention::queries(),
+                attention::queries_wide(),
                 attention::tree(),
                 attention::subgroup(),
                 attention::octets(),

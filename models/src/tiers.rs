@@ -288,6 +288,13 @@ static TIERS: LazyLock<Vec<Tier>> = LazyLock::new(|| {
             Phases { prefill: linear::matrix(), decode: linear::row(), least: Some(("R", 2048)) },
             Phases { prefill: linear::matrix_small(), decode: linear::row(), least: None },
             Phases { prefill: linear::tiled(), decode: linear::row(), least: None },
+            Phases { prefill: attention::queries(), decode: attention::octets(), least: None },
+            Phases { prefill: attention::queries_wide(), decode: attention::octets_wide(), least: None },
+            Phases { prefill: attention::grouped(), decode: attention::octets(), least: None },
+            Phases { prefill: attention::grouped_wide(), decode: attention::octets_wide(), least: None },
+            Phases::both(attention::grouped()),
+            Phases::both(attention::grouped_wide()),
+            Phases::both(attention::naive()),
         ])
     };
     let all = [naive, batched, half, cooperative, single_pass, norms, argmax, token, fused, ahead, wide, matrix];

@@ -255,7 +255,11 @@ impl Lower<'_> {
                 _ => None,
             })
             .collect();
-        patterns.dedup();
+        let alike = |a: &[ExprId], b: &[ExprId]| {
+            let same = |(x, y): (&ExprId, &ExprId)| kernel.expr(*x) == kernel.expr(*y);
+            a.len() == b.len() && a.iter().zip(b).all(same)
+        };
+        patterns.dedup_by(|a, b| alike(a, b));
         let [indices] = patterns[..] else {
             return Err(self.refuse(
                 plan,
@@ -516,7 +520,7 @@ impl Lower<'_> {
         let stale = |id: ExprId| moved.iter().any(|a| self.nest.deps.free(id).has(*a));
         for scope in &mut self.scopes {
             scope.retain(|key, _| match key {
-                Key::Fragment(id, _) | Key::Value(id, _) | Key::Field(id, ..) | Key::Register(id, ..) | Key::Array(id, ..) => !stale(*id),
+                Key::Fragment(id, ..) | Key::Value(id, _) | Key::Field(id, ..) | Key::Register(id, ..) | Key::Array(id, ..) => !stale(*id),
                 Key::Axis(axis, _) => !moved.contains(axis),
                 Key::Text(_) => true,
             });

@@ -86,6 +86,11 @@ fn tier_10_reads_logits_or_the_token() {
 }
 
 #[test]
+fn tier_11_takes_longer_chunks() {
+    all_prompts(&mut load(&tiny(), &tier(11)), &[]);
+}
+
+#[test]
 fn ids_beyond_the_limit_are_never_picked() {
     let prompts = prompts();
     let case = &prompts[0];

@@ -59,6 +59,14 @@ const SUBJECTS: &[Subject] = &[
         runs: &[&[("T", 8)], &[("T", 3)]],
     },
     Subject {
+        kernel: "linear",
+        schedule: "matrix",
+        change: "workgroup 8; t: grid, lanes(2), unroll(2), matrix(8); r: grid, lanes(1), unroll(2), matrix(8);
+            k: serial as ko, serial(1), matrix(8); stage w at ko: workgroup f16; stage x at ko: workgroup f16;",
+        shape: &[("T", 30), ("R", 13), ("K", 20)],
+        runs: &[&[("T", 32)], &[("T", 3)]],
+    },
+    Subject {
         kernel: "rmsnorm",
         schedule: "row",
         change: "j: serial, lanes(8), vector(4); i: serial, lanes(8), vector(4);",
@@ -106,8 +114,11 @@ const HARMLESS: &[(&str, &str, &str)] = &[
     ("argmax", "swap the arms of a select #8", "the same: the largest value itself is not asked for"),
 ];
 
-fn target() -> Target {
-    Target { subgroups: Some(Subgroups { min: 1, max: 128 }), ..Target::webgpu() }
+fn target(schedule: &str) -> Target {
+    match schedule {
+        "matrix" => Target { subgroups: Some(Subgroups { min: 4, max: 4 }), fragments: vec![8], ..Target::webgpu() },
+        _ => Target { subgroups: Some(Subgroups { min: 1, max: 128 }), ..Target::webgpu() },
+    }
 }
 
 /// The runs of a subject and its shape.
@@ -133,7 +144,7 @@ fn cases(subject: &Subject) -> (Vec<Case>, Shape) {
 
 /// How a program is found out, if it is.
 fn caught(kernel: &Kernel, program: &Program, want: &Expected) -> Option<&'static str> {
-    if program.shaders.iter().any(|s| !verify(&s.loops, &target()).is_empty()) {
+    if program.shaders.iter().any(|s| !verify(&s.loops, &target(&program.schedule)).is_empty()) {
         return Some("verify");
     }
     for (size, stats) in &want.stats {
@@ -193,7 +204,7 @@ fn damage_to_real_kernels_is_found() {
     for subject in SUBJECTS {
         let (kernel, schedule) = applied(subject);
         let (cases, shape) = cases(subject);
-        let program = compile(&kernel, &schedule, &shape, &target()).unwrap_or_else(|e| panic!("{e}"));
+        let program = compile(&kernel, &schedule, &shape, &target(subject.schedule)).unwrap_or_else(|e| panic!("{e}"));
         let subgroups = schedule.folds.iter().any(|f| f.1 == Fold::Subgroup);
         let widths: &[u32] = if subgroups { &[4, 1, 16] } else { &[4] };
         let expect = |(seed, case): (usize, Case)| expected(&kernel, &program, case, seed as u32, widths);

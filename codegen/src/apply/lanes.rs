@@ -183,9 +183,8 @@ fn strides(nest: &mut Nest, nests: &[Vec<AxisId>], errors: &mut Vec<ScheduleErro
     });
     let names =
         |n: &[AxisId], nest: &Nest| -> Vec<String> { n.iter().map(|a| nest.kernel.axis(*a).name.clone()).collect() };
-    let product = |n: &[AxisId], nest: &Nest| {
-        n.iter().fold(width(nest, n), |p, a| p.saturating_mul(nest.plan(*a).lanes))
-    };
+    let product =
+        |n: &[AxisId], nest: &Nest| n.iter().fold(width(nest, n), |p, a| p.saturating_mul(nest.plan(*a).lanes));
     nest.width = nests.iter().map(|n| width(nest, n)).max().unwrap_or(1);
     let mut largest = (1u32, Vec::new());
     let mut found: Vec<Option<u32>> = vec![None; nest.axes.len()];

@@ -7,6 +7,7 @@
 use super::{AxisPlan, Nest, TileOf};
 use crate::deps::operands;
 use crate::error::ScheduleError;
+use std::collections::HashSet;
 use tilewright_dsl::ir::{AxisId, Binary, Expr, ExprId, Kernel, Monoid, MonoidKind, Side, Stmt, TensorId, Type};
 use tilewright_dsl::schedule::{LevelKind, Place};
 
@@ -57,8 +58,9 @@ pub fn find(nest: &mut Nest, errors: &mut Vec<ScheduleError>) {
     device(nest, &walked, errors);
     let mut products = Vec::new();
     let mut chain = Vec::new();
+    let mut seen = HashSet::new();
     let body = nest.kernel.body.clone();
-    stores(nest, &body, &mut chain, &mut products, errors);
+    stores(nest, &body, &mut chain, &mut seen, &mut products, errors);
     let used = |a: &AxisId| {
         products.iter().any(|p: &Product| [p.left.axis, p.right.axis, axis_of(nest.kernel, p.reduce)].contains(a))
     };
@@ -92,6 +94,7 @@ fn stores(
     nest: &Nest,
     body: &[Stmt],
     chain: &mut Vec<AxisId>,
+    seen: &mut HashSet<ExprId>,
     products: &mut Vec<Product>,
     errors: &mut Vec<ScheduleError>,
 ) {
@@ -99,7 +102,7 @@ fn stores(
         match stmt {
             Stmt::For(axis, inner) => {
                 chain.push(*axis);
-                stores(nest, inner, chain, products, errors);
+                stores(nest, inner, chain, seen, products, errors);
                 chain.pop();
             }
             Stmt::Store(_, indices, value) => {
@@ -107,7 +110,7 @@ fn stores(
                 let inside: Vec<AxisId> = inside.collect();
                 let before = errors.len();
                 for id in indices.iter().chain([value]) {
-                    visit(nest, *id, &inside, products, errors);
+                    visit(nest, *id, &inside, seen, products, errors);
                 }
                 let lanes = |p: &Product| nest.plan(axis_of(nest.kernel, p.reduce)).lanes;
                 if let Some(other) = products.iter().find(|p| lanes(p) != lanes(&products[0])) {
@@ -131,19 +134,20 @@ fn visit(
     nest: &Nest,
     id: ExprId,
     inside: &[AxisId],
+    seen: &mut HashSet<ExprId>,
     products: &mut Vec<Product>,
     errors: &mut Vec<ScheduleError>,
 ) {
+    if !seen.insert(id) {
+        return;
+    }
     let expr = nest.kernel.expr(id);
     let Expr::Reduce(reduce) = expr else {
         for operand in operands(nest.kernel, expr) {
-            visit(nest, operand, inside, products, errors);
+            visit(nest, operand, inside, seen, products, errors);
         }
         return;
     };
-    if products.iter().any(|p| p.reduce == id) {
-        return;
-    }
     if !has_matrix(nest.plan(reduce.axis)) {
         let free = nest.deps.free(id);
         if let Some(axis) = inside.iter().find(|a| free.has(**a)) {
@@ -216,7 +220,10 @@ fn product(
         match tile {
             Some(tile) if tile.narrow && tile.axis == reduce.axis => {}
             Some(tile) if tile.narrow => {
-                return Err(("a factor is staged at another axis", "stage it at a `serial as NAME` level of this axis"));
+                return Err((
+                    "a factor is staged at another axis",
+                    "stage it at a `serial as NAME` level of this axis",
+                ));
             }
             _ => {
                 return Err((

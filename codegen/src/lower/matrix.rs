@@ -13,6 +13,7 @@ use super::{Env, Key, Lower};
 use crate::apply::{Factor, Product, TileOf, has_matrix};
 use crate::error::ScheduleError;
 use crate::loops::{Expr, Kind, Place, Side, Stmt, Var};
+use std::collections::HashSet;
 use tilewright_dsl::ir::{self, AxisId, Binary, ExprId, Reduce, TensorId, Type};
 
 impl Lower<'_> {
@@ -91,8 +92,8 @@ impl Lower<'_> {
     pub fn store_fragments(&mut self, stores: &[ir::Stmt], envs: &[Env]) -> Result<(), ScheduleError> {
         let roots = roots(stores);
         self.prepare(&roots, envs)?;
-        let products = self.nest.products.iter().copied().filter(|p| roots.iter().any(|r| self.contains(*r, p.reduce)));
-        let products: Vec<Product> = products.collect();
+        let used = self.all_of(&roots);
+        let products: Vec<Product> = self.nest.products.iter().copied().filter(|p| used.contains(&p.reduce)).collect();
         let Some(first) = products.first().copied() else { return Ok(()) };
         let width = self.nest.width;
         let (side, all) = (first.side, first.side * first.side);
@@ -167,9 +168,14 @@ impl Lower<'_> {
         }
     }
 
-    /// Whether a value is made of another one.
-    fn contains(&self, id: ExprId, part: ExprId) -> bool {
-        let kernel = self.nest.kernel;
-        id == part || crate::deps::operands(kernel, kernel.expr(id)).into_iter().any(|o| self.contains(o, part))
+    /// All that these values are made of.
+    fn all_of(&self, roots: &[ExprId]) -> HashSet<ExprId> {
+        let (kernel, mut found, mut open) = (self.nest.kernel, HashSet::new(), roots.to_vec());
+        while let Some(id) = open.pop() {
+            if found.insert(id) {
+                open.extend(crate::deps::operands(kernel, kernel.expr(id)));
+            }
+        }
+        found
     }
 }

@@ -63,7 +63,7 @@ const TOLERANCE: f32 = 2e-5;
 
 fn target(size: u32) -> Target {
     let subgroups = Some(Subgroups { min: size, max: size });
-    Target { subgroups, fragments: vec![8, 16], max_workgroup_bytes: 48 << 10, ..Target::matrix() }
+    Target { subgroups, fragments: vec![8, 16], ..Target::matrix() }
 }
 
 fn random(name: &str, n: usize) -> Vec<f32> {

@@ -63,8 +63,8 @@ const SUBJECTS: &[Subject] = &[
         schedule: "matrix",
         change: "workgroup 8; t: grid, lanes(2), unroll(2), matrix(8); r: grid, lanes(1), unroll(2), matrix(8);
             k: serial as ko, serial(1), matrix(8); stage w at ko: workgroup f16; stage x at ko: workgroup f16;",
-        shape: &[("T", 30), ("R", 13), ("K", 20)],
-        runs: &[&[("T", 32)], &[("T", 3)]],
+        shape: &[("T", 38), ("R", 13), ("K", 20)],
+        runs: &[&[("T", 40)], &[("T", 3)]],
     },
     Subject {
         kernel: "rmsnorm",
@@ -104,6 +104,7 @@ const HARMLESS: &[(&str, &str, &str)] = &[
     ("linear", "loosen a guard #8", "the last step of a tree: what other lanes add then is read by nobody"),
     ("linear", "swap operands #4", "a stored row is clamped, and stored only where a guard finds it inside already"),
     ("linear", "swap operands #5", "the same for the second row"),
+    ("linear", "one step more #0", "a tile of k behind the last one: its elements are zeros"),
     ("attention", "one step more #0", "a tile of positions behind the last one: loads are clamped, merges are masked"),
     ("attention", "another identity #1", "the identity's weight is multiplied by e^(LOWEST - m), which is 0"),
     ("attention", "another identity #2", "the same for its value"),

@@ -3,11 +3,11 @@
 //! A reduction with a `matrix` level gives one fragment of sums for each copy. Its factors are read from narrow tiles, a row of
 //! which goes along the reduction's axis, so that a left fragment lies by rows and a right one by columns. Values are stored
 //! element by element: every fragment goes through workgroup memory of its subgroup, and what the kernel does with a sum
-//! (a bias, a residual) is done there on one element an invocation, behind the guards of ragged edges. VK_KHR_cooperative_matrix;
+//! (a bias, a residual) is done there on one element an invocation, where that lies inside ragged edges. VK_KHR_cooperative_matrix;
 //! Markidis et al. 2018 (arXiv:1803.04014).
 
 use super::axes::{Bound, Mask};
-use super::build::{add, bin, div, mul, rem, scalar, sub, u};
+use super::build::{add, and, bin, div, lt, mul, rem, scalar, sub, u};
 use super::hoist::roots;
 use super::{Env, Key, Lower};
 use crate::apply::{Factor, Product, TileOf, has_matrix};
@@ -128,14 +128,19 @@ impl Lower<'_> {
             let at = Expr::Var(element);
             let moved = [(first.left.axis, div(at.clone(), side)), (first.right.axis, rem(at.clone(), side))];
             let kept: Vec<(AxisId, Bound)> = moved.iter().map(|(axis, _)| (*axis, self.bound(*axis))).collect();
+            let mut inside = None;
             for (axis, step) in moved {
                 let old = self.bound(axis);
-                let mask = if old.mask == Mask::None { Mask::None } else { Mask::All };
                 let name = self.nest.kernel.axis(axis).name.rsplit('.').next().unwrap_or_default().to_string();
                 let base = self.bind_u32(&name, add(old.base.clone(), step));
+                if old.mask != Mask::None {
+                    let offset = env.get(&axis).copied().unwrap_or(0);
+                    inside = Some(and(inside, lt(add(base.clone(), u(offset)), old.hi.clone())));
+                }
                 self.bound[axis.0 as usize] =
-                    Some(Bound { base, mask, prefix: vec![], steps: vec![], any: true, ..old });
+                    Some(Bound { base, mask: Mask::None, prefix: vec![], steps: vec![], any: true, ..old });
             }
+            self.open();
             for (product, array) in products.iter().zip(&arrays) {
                 let read = |i: u32| {
                     let from = add(add(shared.clone(), u(i * (apart / width) * all)), at.clone());
@@ -149,6 +154,11 @@ impl Lower<'_> {
             self.element = Some([(1, width), (apart, parts)]);
             let stored = self.stores(stores, std::slice::from_ref(env));
             self.element = None;
+            let within = self.close();
+            match inside {
+                Some(inside) => self.emit(Stmt::If(inside, within, vec![])),
+                None => within.into_iter().for_each(|stmt| self.emit(stmt)),
+            }
             let body = self.close();
             for (axis, old) in kept {
                 self.bound[axis.0 as usize] = Some(old);

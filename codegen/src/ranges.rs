@@ -65,6 +65,11 @@ impl<'a> Ranges<'a> {
         self.vars.get(&v).copied().unwrap_or(Range::ALL)
     }
 
+    /// What is known of a value or counter; `None` of a register, which changes.
+    pub(crate) fn known(&self, v: Var) -> Option<Range> {
+        self.vars.get(&v).copied()
+    }
+
     /// The values of a loop's counter inside the loop.
     pub(crate) fn counter(&self, start: &Expr, end: &Expr) -> Range {
         Range::new(self.of(start).lo, self.of(end).hi.saturating_sub(1))

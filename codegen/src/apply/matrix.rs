@@ -7,6 +7,7 @@
 use super::{AxisPlan, Nest, TileOf};
 use crate::deps::operands;
 use crate::error::ScheduleError;
+use std::collections::HashSet;
 use tilewright_dsl::ir::{AxisId, AxisKind, Binary, Expr, ExprId, Kernel, MonoidKind, Stmt, TensorId};
 use tilewright_dsl::schedule::{LevelKind, Place};
 
@@ -104,8 +105,9 @@ fn stores(
                 let inside = chain.iter().copied().filter(|a| has_matrix(nest.plan(*a)));
                 let inside: Vec<AxisId> = inside.collect();
                 let before = errors.len();
+                let mut seen = HashSet::new();
                 for id in indices.iter().chain([value]) {
-                    visit(nest, *id, &inside, products, errors);
+                    visit(nest, *id, &inside, products, errors, &mut seen);
                 }
                 let sides: Vec<AxisId> = products.iter().flat_map(|p| [p.left.axis, p.right.axis]).collect();
                 if let Some(axis) = inside.iter().find(|a| !sides.contains(a) || inside.len() != 2)
@@ -125,11 +127,15 @@ fn visit(
     inside: &[AxisId],
     products: &mut Vec<Product>,
     errors: &mut Vec<ScheduleError>,
+    seen: &mut HashSet<ExprId>,
 ) {
+    if !seen.insert(id) {
+        return;
+    }
     let expr = nest.kernel.expr(id);
     let Expr::Reduce(reduce) = expr else {
         for operand in operands(nest.kernel, expr) {
-            visit(nest, operand, inside, products, errors);
+            visit(nest, operand, inside, products, errors, seen);
         }
         return;
     };

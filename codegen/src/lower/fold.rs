@@ -336,7 +336,7 @@ impl<'n> Lower<'n> {
 }
 
 fn reads(kernel: &ir::Kernel, from: ExprId, id: ExprId) -> bool {
-    from == id || crate::deps::operands(kernel, kernel.expr(from)).into_iter().any(|o| reads(kernel, o, id))
+    crate::deps::any(kernel, from, |e| e == id)
 }
 
 fn stores(body: &[ir::Stmt], chain: &mut Vec<AxisId>, found: &mut impl FnMut(&[AxisId], ExprId)) {

@@ -153,7 +153,6 @@ impl Lower<'_> {
 
     /// Whether a value is made of another one.
     fn contains(&self, id: ExprId, part: ExprId) -> bool {
-        let kernel = self.nest.kernel;
-        id == part || crate::deps::operands(kernel, kernel.expr(id)).into_iter().any(|o| self.contains(o, part))
+        crate::deps::any(self.nest.kernel, id, |e| e == part)
     }
 }

@@ -61,7 +61,10 @@ impl Pass<'_> {
                 Some(true) => out.extend(self.block(then)),
                 Some(false) => out.extend(self.block(or)),
                 None => {
-                    let (then, or) = (self.block(then), self.block(or));
+                    let before = self.narrow(&cond);
+                    let then = self.block(then);
+                    before.into_iter().rev().for_each(|(v, range)| self.ranges.set(v, range));
+                    let or = self.block(or);
                     match (then.is_empty(), or.is_empty()) {
                         (true, true) => {}
                         (true, false) => {
@@ -92,6 +95,28 @@ impl Pass<'_> {
         let body = self.block(body);
         if !body.is_empty() {
             out.push(Stmt::For { var, start, end, step, body });
+        }
+    }
+
+    /// Notes what a condition says of locals that never change; what was known of them before is given back.
+    fn narrow(&mut self, cond: &Expr) -> Vec<(Var, Range)> {
+        let Expr::Binary(op, a, b) = cond else { return vec![] };
+        match (op, &**a) {
+            (Binary::And, _) => {
+                let mut before = self.narrow(a);
+                before.extend(self.narrow(b));
+                before
+            }
+            (Binary::Lt, Expr::Var(v)) => {
+                let Some(known) = self.ranges.known(*v) else { return vec![] };
+                let end = self.ranges.of(b).hi;
+                if end == 0 || end > known.hi || end <= known.lo {
+                    return vec![];
+                }
+                self.ranges.set(*v, Range::new(known.lo, end - 1));
+                vec![(*v, known)]
+            }
+            _ => vec![],
         }
     }
 

@@ -143,14 +143,17 @@ fn bound_of(kernel: &Kernel, shape: &Shape, id: ExprId, at_capacity: bool, known
             Extent::Param { capacity } => at_capacity.then_some(capacity),
         },
         Expr::Binary(op, a, b) => {
-            // A bound is monotone in the left operand alone, so the right one must be a number.
+            // Others are monotone in the left operand alone, so that the right one must be a number.
+            let grows = matches!(op, Binary::Add | Binary::Mul | Binary::Min | Binary::Max);
             let x = bound(kernel, shape, *a, at_capacity, known)?;
-            let y = bound(kernel, shape, *b, at_capacity && matches!(op, Binary::Add | Binary::Mul), known)?;
+            let y = bound(kernel, shape, *b, at_capacity && grows, known)?;
             match op {
                 Binary::Add => x.checked_add(y),
                 Binary::Sub => x.checked_sub(y),
                 Binary::Mul => x.checked_mul(y),
                 Binary::Div => x.checked_div(y),
+                Binary::Min => Some(x.min(y)),
+                Binary::Max => Some(x.max(y)),
                 _ => None,
             }
         }

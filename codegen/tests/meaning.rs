@@ -256,3 +256,25 @@ fn a_cast_ends_at_the_largest_float_below_a_word() {
     let want = [4_294_967_040, 0, 3, 4_294_967_040, 0, 16_777_216].map(|n: u32| n.wrapping_add(rest));
     assert_eq!(tensors["y"], Data::U32(want.to_vec()));
 }
+
+#[kernel]
+fn halved(x: Tensor<N>, m: Tensor<M>, y: Out<N>) {
+    for i in 0..N / max(M, 2) {
+        y[i] = x[i] + m[0];
+    }
+}
+
+#[test]
+fn a_grid_is_what_the_host_can_count() {
+    let shape = Shape::new().param("N", 9).param("M", 5);
+    let error = program(&halved(), "i: grid;", &shape).expect_err("no host counts so far").to_string();
+    assert!(error.contains("`grid` is not possible on axis `i`: how many workgroups"), "{error}");
+    let x = Data::F32((0..9).map(|i| i as f32).collect());
+    let m = Data::F32(vec![2.0; 3]);
+    let tensors = || vec![("x", x.clone()), ("m", m.clone())];
+    let serial = program(&halved(), "i: serial, lanes(4);", &shape).unwrap_or_else(|e| panic!("{e}"));
+    same(&halved(), &serial, &Case { extents: &[("N", 9), ("M", 3)], scalars: &[], tensors: tensors() });
+    let fixed = Shape::new().fixed("N", 9).fixed("M", 3);
+    let grid = program(&halved(), "i: grid;", &fixed).unwrap_or_else(|e| panic!("{e}"));
+    same(&halved(), &grid, &Case { extents: &[("N", 9), ("M", 3)], scalars: &[], tensors: tensors() });
+}

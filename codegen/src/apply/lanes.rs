@@ -5,10 +5,10 @@
 
 use super::matrix::width;
 use super::{Branch, Nest, TileOf, has_matrix};
-use crate::deps::{is_loaded, operands};
+use crate::deps::{any, constant, is_loaded, operands};
 use crate::error::ScheduleError;
 use std::collections::HashSet;
-use tilewright_dsl::ir::{AxisId, AxisKind, Expr, ExprId, Role, Stmt};
+use tilewright_dsl::ir::{AxisId, AxisKind, Binary, Expr, ExprId, Role, Stmt};
 use tilewright_dsl::schedule::{Fold, LevelKind, Place};
 
 /// More copies than this are not even made: how much text they are is judged afterwards.
@@ -163,9 +163,23 @@ fn grid(nest: &mut Nest, stores: &[Vec<AxisId>], errors: &mut Vec<ScheduleError>
         let decl = nest.kernel.axis(*axis);
         if [decl.lo, decl.hi].iter().any(|e| nest.deps.free(*e) != Default::default() || is_loaded(nest.kernel, *e)) {
             errors.push(refuse("its bounds change with another axis or are loaded"));
+        } else if [decl.lo, decl.hi].iter().any(|e| !counted(nest, *e)) {
+            errors.push(refuse("how many workgroups that makes is no sum, product, minimum or part of extents and scalars"));
         }
     }
     nest.branches = branches.into_iter().map(|(branch, _)| branch).collect();
+}
+
+/// Whether the host can count up to a bound, before the run.
+fn counted(nest: &Nest, bound: ExprId) -> bool {
+    let number = |e: ExprId| constant(nest.kernel, nest.shape, e);
+    number(bound).is_some()
+        || !any(nest.kernel, bound, |e| match nest.kernel.expr(e) {
+            Expr::U32(_) | Expr::Extent(_) | Expr::Scalar(_) => false,
+            Expr::Binary(Binary::Add | Binary::Sub | Binary::Mul | Binary::Min, ..) => false,
+            Expr::Binary(Binary::Div, _, by) => number(*by).is_none_or(|n| n == 0),
+            _ => number(e).is_none(),
+        })
 }
 
 /// The statements that lie beside each other, each with the axes around all of them.

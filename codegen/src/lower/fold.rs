@@ -70,7 +70,7 @@ impl<'n> Lower<'n> {
             });
             let index = match free {
                 Some(i) => {
-                    again = true;
+                    again |= self.folded.contains(&i);
                     i
                 }
                 None => {
@@ -81,6 +81,7 @@ impl<'n> Lower<'n> {
                 }
             };
             fields.push((index, slots));
+            self.folded.insert(index);
         }
         if again {
             // Others may still read what an earlier fold left here.

@@ -137,6 +137,13 @@ fn neutral(op: Binary, a: &Expr, b: &Expr) -> Option<Expr> {
 
 /// Sums and products of u32 are associative: constants meet, and sums lean to the left. A constant shows which type it is.
 fn regrouped(op: Binary, a: &Expr, b: &Expr) -> Option<Expr> {
+    // (x + m) - n
+    if let (Binary::Sub, Expr::Binary(Binary::Add, x, m), Expr::U32(n)) = (op, a, b)
+        && let Expr::U32(m) = **m
+    {
+        let (sign, rest) = if m >= *n { (Binary::Add, m - n) } else { (Binary::Sub, n - m) };
+        return Some(Expr::Binary(sign, x.clone(), Box::new(Expr::U32(rest))));
+    }
     if !matches!(op, Binary::Add | Binary::Mul) {
         return None;
     }

@@ -15,7 +15,7 @@ pub use lanes::{chains, most_copies};
 pub use matrix::{Factor, Product, adds, has_matrix};
 pub use tensors::guard_index as tensors_guard;
 
-use crate::deps::{AxisSet, Deps};
+use crate::deps::{self, AxisSet, Deps};
 use crate::error::{ScheduleError, ShapeError};
 use crate::program::TensorLayout;
 use crate::shape::Shape;
@@ -179,6 +179,10 @@ impl Nest<'_> {
     /// The plan of an axis.
     pub fn plan(&self, axis: AxisId) -> &AxisPlan {
         &self.axes[axis.0 as usize]
+    }
+    /// The most values that an axis can have, where that is known before a run.
+    pub fn most(&self, axis: AxisId) -> Option<u32> {
+        deps::capacity(self.kernel, self.shape, self.kernel.axis(axis).hi)
     }
     /// The layout of a tensor.
     pub fn layout(&self, tensor: TensorId) -> &TensorLayout {

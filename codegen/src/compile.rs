@@ -8,7 +8,7 @@ use crate::iterations::iterations;
 use crate::loops::LoopIr;
 use crate::lower::{Lowered, lower};
 use crate::program::{Count, Program, Shader};
-use crate::shape::Shape;
+use crate::shape::{Extent, Shape};
 use crate::simplify::simplify;
 use crate::target::Target;
 use crate::validate::{Bug, validate};
@@ -100,7 +100,18 @@ pub fn compile_with(
         let subgroups = usage::uses_subgroups(&loops);
         shaders.push(Shader { loops, wgsl, dispatch, subgroups, iterations });
     }
-    Ok(Program { kernel: kernel.name.clone(), schedule: schedule.name.clone(), tensors: nest.tensors.clone(), shaders })
+    let (name, schedule) = (kernel.name.clone(), schedule.name.clone());
+    let capacities = capacities(kernel, shape);
+    Ok(Program { kernel: name, schedule, tensors: nest.tensors.clone(), shaders, capacities })
+}
+
+/// The extents of a kernel that are known at run time only, and how large they can be.
+fn capacities(kernel: &Kernel, shape: &Shape) -> BTreeMap<String, u32> {
+    let capacity = |name: &String| match shape.get(name) {
+        Some(Extent::Param { capacity }) => Some((name.clone(), capacity)),
+        _ => None,
+    };
+    kernel.extents.iter().filter_map(capacity).collect()
 }
 
 /// Whether the device runs all rounds of the loops of a step with these parameters; `program` is what [`compile`] made of the rest.

@@ -3,6 +3,7 @@
 //! Facts about a kernel alone, computed once and asked by `apply` and `lower`; nothing about a schedule is known here.
 
 use crate::shape::{Extent, Shape};
+use std::collections::{HashMap, HashSet};
 use tilewright_dsl::eval::{Value, binary, unary};
 use tilewright_dsl::ir::{AxisId, Binary, Expr, ExprId, Kernel, Stmt};
 
@@ -113,15 +114,28 @@ pub fn operands(kernel: &Kernel, expr: &Expr) -> Vec<ExprId> {
 
 /// A u32 expression's value, where extents that are fixed decide it.
 pub fn constant(kernel: &Kernel, shape: &Shape, id: ExprId) -> Option<u32> {
-    bound(kernel, shape, id, false)
+    bound(kernel, shape, id, false, &mut Default::default())
 }
 
 /// The largest value that a u32 expression of extents can take (run-time ones at their capacity).
 pub fn capacity(kernel: &Kernel, shape: &Shape, id: ExprId) -> Option<u32> {
-    bound(kernel, shape, id, true)
+    bound(kernel, shape, id, true, &mut Default::default())
 }
 
-fn bound(kernel: &Kernel, shape: &Shape, id: ExprId, at_capacity: bool) -> Option<u32> {
+/// Values are shared: each is looked at once, and remembered.
+type Known<T> = HashMap<ExprId, Option<T>>;
+
+fn bound(kernel: &Kernel, shape: &Shape, id: ExprId, at_capacity: bool, known: &mut [Known<u32>; 2]) -> Option<u32> {
+    let which = usize::from(at_capacity);
+    if let Some(found) = known[which].get(&id) {
+        return *found;
+    }
+    let found = bound_of(kernel, shape, id, at_capacity, known);
+    known[which].insert(id, found);
+    found
+}
+
+fn bound_of(kernel: &Kernel, shape: &Shape, id: ExprId, at_capacity: bool, known: &mut [Known<u32>; 2]) -> Option<u32> {
     match kernel.expr(id) {
         Expr::U32(n) => Some(*n),
         Expr::Extent(e) => match shape.get(&kernel.extents[e.0 as usize])? {
@@ -129,14 +143,17 @@ fn bound(kernel: &Kernel, shape: &Shape, id: ExprId, at_capacity: bool) -> Optio
             Extent::Param { capacity } => at_capacity.then_some(capacity),
         },
         Expr::Binary(op, a, b) => {
-            // A bound is monotone in the left operand alone, so the right one must be a number.
-            let x = bound(kernel, shape, *a, at_capacity)?;
-            let y = bound(kernel, shape, *b, at_capacity && matches!(op, Binary::Add | Binary::Mul))?;
+            // Others are monotone in the left operand alone, so that the right one must be a number.
+            let grows = matches!(op, Binary::Add | Binary::Mul | Binary::Min | Binary::Max);
+            let x = bound(kernel, shape, *a, at_capacity, known)?;
+            let y = bound(kernel, shape, *b, at_capacity && grows, known)?;
             match op {
                 Binary::Add => x.checked_add(y),
                 Binary::Sub => x.checked_sub(y),
                 Binary::Mul => x.checked_mul(y),
                 Binary::Div => x.checked_div(y),
+                Binary::Min => Some(x.min(y)),
+                Binary::Max => Some(x.max(y)),
                 _ => None,
             }
         }
@@ -146,23 +163,59 @@ fn bound(kernel: &Kernel, shape: &Shape, id: ExprId, at_capacity: bool) -> Optio
 
 /// The value of an expression of extents and constants, where the shape fixes them.
 pub fn fixed(kernel: &Kernel, shape: &Shape, id: ExprId) -> Option<Value> {
-    Some(match kernel.expr(id) {
-        Expr::F32(bits) => Value::F32(f32::from_bits(*bits)),
-        Expr::U32(n) => Value::U32(*n),
-        Expr::Bool(b) => Value::Bool(*b),
-        Expr::Extent(e) => match shape.get(&kernel.extents[e.0 as usize])? {
-            Extent::Fixed(n) => Value::U32(n),
-            Extent::Param { .. } => return None,
+    fixed_in(kernel, shape, id, &mut HashMap::new())
+}
+
+fn fixed_in(kernel: &Kernel, shape: &Shape, id: ExprId, known: &mut Known<Value>) -> Option<Value> {
+    if let Some(found) = known.get(&id) {
+        return *found;
+    }
+    let mut of = |id: &ExprId| fixed_in(kernel, shape, *id, known);
+    let found = match kernel.expr(id) {
+        Expr::F32(bits) => Some(Value::F32(f32::from_bits(*bits))),
+        Expr::U32(n) => Some(Value::U32(*n)),
+        Expr::Bool(b) => Some(Value::Bool(*b)),
+        Expr::Extent(e) => match shape.get(&kernel.extents[e.0 as usize]) {
+            Some(Extent::Fixed(n)) => Some(Value::U32(n)),
+            _ => None,
         },
-        Expr::Unary(op, a) => unary(*op, fixed(kernel, shape, *a)?)?,
-        Expr::Binary(op, a, b) => binary(*op, fixed(kernel, shape, *a)?, fixed(kernel, shape, *b)?)?,
-        _ => return None,
-    })
+        Expr::Unary(op, a) => of(a).and_then(|a| unary(*op, a)),
+        Expr::Binary(op, a, b) => of(a).and_then(|a| binary(*op, a, of(b)?)),
+        _ => None,
+    };
+    known.insert(id, found);
+    found
+}
+
+/// The first answer among these values and all that they are made of, users before their operands, each asked once.
+pub fn find<T>(
+    kernel: &Kernel,
+    roots: impl IntoIterator<Item = ExprId>,
+    mut ask: impl FnMut(ExprId) -> Option<T>,
+) -> Option<T> {
+    let mut seen = HashSet::new();
+    let mut open: Vec<ExprId> = roots.into_iter().collect();
+    open.reverse();
+    while let Some(id) = open.pop() {
+        if !seen.insert(id) {
+            continue;
+        }
+        if let Some(found) = ask(id) {
+            return Some(found);
+        }
+        open.extend(operands(kernel, kernel.expr(id)).into_iter().rev());
+    }
+    None
+}
+
+/// Whether a value, or one that it is made of, is such.
+pub fn any(kernel: &Kernel, id: ExprId, such: impl Fn(ExprId) -> bool) -> bool {
+    find(kernel, [id], |id| such(id).then_some(())).is_some()
 }
 
 /// Whether a value depends on what is loaded from a tensor.
 pub fn is_loaded(kernel: &Kernel, id: ExprId) -> bool {
-    is_load(kernel, id) || operands(kernel, kernel.expr(id)).into_iter().any(|o| is_loaded(kernel, o))
+    any(kernel, id, |id| is_load(kernel, id))
 }
 
 /// Whether a value is loaded from a tensor.

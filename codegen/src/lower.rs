@@ -26,7 +26,7 @@ use crate::loops::{Access, Buffer, Expr, Kind, LoopIr, Param, Shared, Stmt, Var,
 use crate::program::Count;
 use crate::shape::Extent;
 use axes::Bound;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use tile::{Ahead, Tile};
 use tilewright_dsl::ir::{AxisId, ExprId, Role, Type};
 
@@ -99,6 +99,7 @@ fn one(nest: &Nest, part: Option<Part>) -> Result<Lowered, Vec<ScheduleError>> {
         ahead: vec![],
         loops: 0,
         pool: vec![],
+        folded: HashSet::new(),
         chain: vec![],
         element: None,
         errors: vec![],
@@ -141,6 +142,8 @@ struct Lower<'n> {
     loops: u32,
     /// Workgroup arrays of folds that may be used again: index and name.
     pool: Vec<usize>,
+    /// Those of them that the branch at hand has used.
+    folded: HashSet<usize>,
     /// Entered map axes, outermost first.
     chain: Vec<AxisId>,
     /// Inside a fragment's elements: strides and numbers of the invocations that share them.

@@ -55,32 +55,64 @@ const WGSL_ALONE: &[&str] = &[
 /// the same name would hide (Direct3D HLSL reference, appendix "Keywords" and "Reserved words").
 #[rustfmt::skip]
 const HLSL: &[&str] = &[
-    "AppendStructuredBuffer", "asdouble", "asfloat", "asint", "asm", "asm_fragment", "asuint", "auto", "BlendState",
-    "bool1", "bool2", "bool3", "bool4", "Buffer", "buffer", "ByteAddressBuffer", "case", "catch", "cbuffer",
-    "center", "centroid", "char", "class", "clip", "column", "column_major", "compile", "compile_fragment",
-    "CompileShader", "ComputeShader", "const_cast", "ConstantBuffer", "ConsumeStructuredBuffer", "cosh", "countbits",
-    "default", "delete", "DepthStencilState", "DepthStencilView", "DomainShader", "double", "double2", "double3",
-    "double4", "dword", "dynamic_cast", "enum", "explicit", "export", "extern", "f16tof32", "f32tof16",
-    "firstbithigh", "firstbitlow", "float", "float1", "float16_t", "float2", "float3", "float32_t", "float4",
-    "float64_t", "fmod", "frac", "friend", "fxgroup", "GeometryShader", "goto", "GroupMemoryBarrierWithGroupSync",
-    "groupshared", "half", "half1", "half2", "half3", "half4", "HullShader", "Hullshader", "in", "indices", "inline",
-    "inout", "InputPatch", "int", "int1", "int16_t", "int2", "int3", "int32_t", "int4", "int64_t", "isfinite",
-    "isinf", "isnan", "lerp", "line", "lineadj", "linear", "LineStream", "lit", "log10", "long", "mad", "matrix",
-    "min10float", "min12int", "min16float", "min16int", "min16uint", "msad4", "mul", "mutable", "namespace", "new",
-    "nointerpolation", "noperspective", "NULL", "operator", "out", "OutputPatch", "packoffset", "pass", "payload",
-    "pixelfragment", "PixelShader", "point", "PointStream", "precise", "primitives", "private", "protected",
-    "public", "RasterizerState", "RaytracingAccelerationStructure", "rcp", "register", "reinterpret_cast",
-    "RenderTargetView", "reversebits", "row_major", "rsqrt", "RWBuffer", "RWByteAddressBuffer", "RWStructuredBuffer",
-    "RWTexture1D", "RWTexture1DArray", "RWTexture2D", "RWTexture2DArray", "RWTexture3D", "sample", "sampler",
-    "SamplerComparisonState", "SamplerState", "saturate", "shared", "short", "signed", "sincos", "sizeof", "snorm",
-    "stateblock", "stateblock_state", "static", "static_cast", "string", "StructuredBuffer", "tbuffer", "technique",
-    "technique10", "technique11", "template", "tex1D", "tex2D", "tex3D", "texCUBE", "texture", "Texture1D",
-    "Texture1DArray", "Texture2D", "Texture2DArray", "Texture2DMS", "Texture2DMSArray", "Texture3D", "TextureBuffer",
-    "TextureCube", "TextureCubeArray", "this", "throw", "triangle", "triangleadj", "TriangleStream", "try",
-    "typedef", "typename", "uint", "uint1", "uint16_t", "uint2", "uint3", "uint32_t", "uint4", "uint64_t", "uniform",
-    "union", "unorm", "unsigned", "using", "vector", "vertexfragment", "VertexShader", "vertices", "virtual", "void",
-    "volatile", "WaveGetLaneCount", "WaveGetLaneIndex", "WaveReadLaneAt",
+    "alignas", "alignof", "AppendStructuredBuffer", "asdouble", "asfloat", "asint", "asm", "asm_fragment", "asuint",
+    "auto", "BlendState", "Buffer", "buffer", "ByteAddressBuffer", "case", "catch", "cbuffer", "center", "centroid",
+    "char", "char16_t", "char32_t", "class", "clip", "column", "column_major", "compile", "compile_fragment",
+    "CompileShader", "ComputeShader", "const_cast", "ConstantBuffer", "constexpr", "ConsumeStructuredBuffer", "cosh",
+    "countbits", "decltype", "default", "delete", "DepthStencilState", "DepthStencilView", "DomainShader",
+    "dynamic_cast", "enum", "explicit", "export", "extern", "f16tof32", "f32tof16", "firstbithigh", "firstbitlow",
+    "fmod", "frac", "friend", "fxgroup", "GeometryShader", "goto", "GroupMemoryBarrierWithGroupSync", "groupshared",
+    "HullShader", "Hullshader", "in", "indices", "inline", "inout", "InputPatch", "int8_t4_packed", "isfinite", "isinf",
+    "isnan", "lerp", "line", "lineadj", "linear", "LineStream", "lit", "log10", "mad", "matrix", "msad4", "mul",
+    "mutable", "namespace", "new", "noexcept", "nointerpolation", "noperspective", "NULL", "nullptr", "operator", "out",
+    "OutputPatch", "packoffset", "pass", "payload", "pixelfragment", "PixelShader", "point", "PointStream", "precise",
+    "primitives", "private", "protected", "public", "RasterizerState", "RaytracingAccelerationStructure", "rcp",
+    "register", "reinterpret_cast", "RenderTargetView", "reversebits", "row_major", "rsqrt", "RWBuffer",
+    "RWByteAddressBuffer", "RWStructuredBuffer", "RWTexture1D", "RWTexture1DArray", "RWTexture2D", "RWTexture2DArray",
+    "RWTexture3D", "sample", "sampler", "SamplerComparisonState", "SamplerState", "saturate", "shared", "short",
+    "signed", "sincos", "sizeof", "snorm", "stateblock", "stateblock_state", "static", "static_assert", "static_cast",
+    "string", "StructuredBuffer", "subroutine", "tbuffer", "technique", "technique10", "technique11", "template",
+    "tex1D", "tex2D", "tex3D", "texCUBE", "texture", "Texture1D", "Texture1DArray", "Texture2D", "Texture2DArray",
+    "Texture2DMS", "Texture2DMSArray", "Texture3D", "TextureBuffer", "TextureCube", "TextureCubeArray", "this",
+    "thread_local", "throw", "triangle", "triangleadj", "TriangleStream", "try", "typedef", "typeid", "typename",
+    "uint8_t4_packed", "uniform", "union", "unorm", "unsigned", "using", "vector", "vertexfragment", "VertexShader",
+    "vertices", "virtual", "void", "volatile", "WaveGetLaneCount", "WaveGetLaneIndex", "WaveReadLaneAt", "wchar_t",
 ];
+
+/// Scalar types of HLSL; with one or two sides of 1 to 4 they are vectors and matrices.
+#[rustfmt::skip]
+const HLSL_SCALARS: &[&str] = &[
+    "bool", "int", "uint", "float", "half", "double", "dword", "long", "min16float", "min10float", "min16int",
+    "min12int", "min16uint", "int16_t", "int32_t", "int64_t", "uint16_t", "uint32_t", "uint64_t", "float16_t",
+    "float32_t", "float64_t",
+];
+
+/// Whether HLSL has a type of that name: `float`, `float4`, `float4x4`.
+fn hlsl_type(name: &str) -> bool {
+    let side = |c: char| ('1'..='4').contains(&c);
+    let sides = |rest: &str| match rest.chars().collect::<Vec<_>>()[..] {
+        [] => true,
+        [n] => side(n),
+        [n, 'x', m] => side(n) && side(m),
+        _ => false,
+    };
+    HLSL_SCALARS.iter().any(|scalar| name.strip_prefix(scalar).is_some_and(sides))
+}
+
+/// Whether a name is written as both languages' compilers write constants of theirs (`RAY_FLAG_NONE`, new ones in each version).
+fn constant(name: &str) -> bool {
+    name.contains('_')
+        && name.contains(|c: char| c.is_ascii_uppercase())
+        && !name.contains(|c: char| c.is_ascii_lowercase())
+}
+
+/// Whether a name is written as HLSL's compilers write objects of theirs: `RayQuery`, `SpirvType`.
+fn object(name: &str) -> bool {
+    let mut upper = name.chars().filter(char::is_ascii_uppercase);
+    name.starts_with(|c: char| c.is_ascii_uppercase())
+        && name.contains(|c: char| c.is_ascii_lowercase())
+        && upper.nth(1).is_some()
+}
 
 impl Names {
     /// The names of a shader in WGSL, where a loop's counter lives in the loop.
@@ -100,7 +132,7 @@ impl Names {
         let shared = ir.shared.iter().map(|s| namer.module(&s.name)).collect();
         let mut fields = Namer::new(language);
         let params = ir.params.iter().map(|p| fields.module(&p.name)).collect();
-        let mut vars: Vec<String> = ir.vars.iter().map(|v| legal(&namer.reserved, &v.name)).collect();
+        let mut vars: Vec<String> = ir.vars.iter().map(|v| namer.legal(&v.name)).collect();
         namer.block(&ir.body, &Used::new(ir), &mut vars);
         Names { entry, buffers, params, shared, vars }
     }
@@ -135,9 +167,23 @@ impl Namer {
         Namer { reserved, taken: HashSet::new(), language }
     }
 
+    /// `norm.j` becomes `norm_j`, `max` (a function) `max_`, `2x` `v2x`.
+    fn legal(&self, wish: &str) -> String {
+        let mut name: String = wish.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+        name = name.trim_start_matches('_').to_owned();
+        if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
+            name.insert(0, 'v');
+        }
+        let hlsl = self.language == Language::Hlsl && (hlsl_type(&name) || object(&name));
+        if hlsl || constant(&name) || self.reserved.contains(name.as_str()) {
+            name.push('_');
+        }
+        name
+    }
+
     /// A name that stays taken everywhere.
     fn module(&mut self, wish: &str) -> String {
-        let name = legal(&self.reserved, wish);
+        let name = self.legal(wish);
         let name = numbered(&name, |n| self.taken.contains(n));
         self.taken.insert(name.clone());
         name
@@ -196,19 +242,6 @@ fn numbered(name: &str, taken: impl Fn(&str) -> bool) -> String {
     (1..).map(|i| format!("{stem}{i}")).find(|n| !taken(n)).unwrap_or(stem)
 }
 
-/// `norm.j` becomes `norm_j`, `max` (a function) `max_`, `2x` `v2x`.
-fn legal(reserved: &HashSet<&'static str>, wish: &str) -> String {
-    let mut name: String = wish.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-    name = name.trim_start_matches('_').to_owned();
-    if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
-        name.insert(0, 'v');
-    }
-    if reserved.contains(name.as_str()) {
-        name.push('_');
-    }
-    name
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -255,6 +288,15 @@ mod tests {
         let ir = LoopIr { name: "k".into(), vars, body: (0..6).map(set).collect(), ..LoopIr::default() };
         assert_eq!(Names::new(&ir).vars, ["from_", "let_", "linear", "float", "max_", "for_"]);
         assert_eq!(Names::hlsl(&ir).vars, ["from", "let", "linear_", "float_", "max_", "for_"]);
+    }
+
+    #[test]
+    fn names_of_a_languages_own_kinds_give_way() {
+        let taken = ["float4x4", "int2x3", "min16float2", "int64_t2", "dword2", "bool1x1", "half2x2", "double1"];
+        assert!(taken.into_iter().all(hlsl_type));
+        assert!(!["float5", "float4x", "float4x5", "floats", "half_", "int2x3x4", "k"].into_iter().any(hlsl_type));
+        assert!(constant("RAY_FLAG_NONE") && !["T", "HEADS", "A_b", "__", "k_end"].into_iter().any(constant));
+        assert!(object("RayQuery") && object("SpirvType") && !["Wide", "T", "TK", "rayQuery"].into_iter().any(object));
     }
 
     #[test]

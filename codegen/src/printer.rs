@@ -119,6 +119,12 @@ impl<L: Language> Printer<'_, L> {
             Stmt::If(cond, then, or) => {
                 self.line(depth, &L::branch(&self.text(cond)));
                 self.block(depth + 1, then);
+                let mut or = or;
+                while let [Stmt::If(cond, then, rest)] = &or[..] {
+                    self.line(depth, &format!("}} else {}", L::branch(&self.text(cond))));
+                    self.block(depth + 1, then);
+                    or = rest;
+                }
                 if !or.is_empty() {
                     self.line(depth, "} else {");
                     self.block(depth + 1, or);

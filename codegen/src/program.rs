@@ -159,6 +159,8 @@ pub struct Program {
     pub tensors: Vec<TensorLayout>,
     /// Shaders, to be dispatched in this order.
     pub shaders: Vec<Shader>,
+    /// Extents that are parameters, with the largest value of each: the layouts have room for no more.
+    pub capacities: BTreeMap<String, u32>,
 }
 
 #[cfg(test)]

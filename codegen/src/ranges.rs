@@ -3,7 +3,7 @@
 //! Used by `simplify` to drop what cannot matter and by `verify` to look at loops under each subgroup size. An expression that
 //! may wrap around has the whole range, so that the bounds are always true; they are not always tight.
 
-use crate::loops::{Builtin, Expr, LoopIr, Var};
+use crate::loops::{Access, Builtin, Expr, LoopIr, Var};
 use crate::types::{U32, type_of};
 use std::collections::HashMap;
 use tilewright_dsl::ir::Binary;
@@ -63,6 +63,16 @@ impl<'a> Ranges<'a> {
     /// What is known of a local.
     pub(crate) fn get(&self, v: Var) -> Range {
         self.vars.get(&v).copied().unwrap_or(Range::ALL)
+    }
+
+    /// Whether the shader never writes a buffer.
+    pub(crate) fn reads_only(&self, buffer: usize) -> bool {
+        self.ir.buffers.get(buffer).is_some_and(|b| b.access == Access::Read)
+    }
+
+    /// What is known of a value or counter; `None` of a register, which changes.
+    pub(crate) fn known(&self, v: Var) -> Option<Range> {
+        self.vars.get(&v).copied()
     }
 
     /// The values of a loop's counter inside the loop.

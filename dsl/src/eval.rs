@@ -4,7 +4,8 @@
 //! from its identity one value after another, an `if` that evaluates the side it takes. An expression is remembered until an
 //! axis that it depends on moves, so a reduction runs once a value and not once a use. An in-out tensor is read as it was
 //! before the kernel. Storage formats and schedules are deliberately absent. Integer corner cases are WGSL's: sums wrap,
-//! `x / 0` is x, `x % 0` is 0, shifts count modulo 32.
+//! `x / 0` is x, `x % 0` is 0, shifts count modulo 32; `x as u32` ends at the largest f32 below 2^32. Of a NaN, an infinity or
+//! the sign of a zero nothing is said: shading languages may assume that there are none, so devices may give other values.
 
 mod reduce;
 
@@ -381,6 +382,11 @@ impl Data {
     }
 }
 
+/// `x as u32`: towards zero, from 0 to the largest f32 below 2^32, as WGSL has it; 0 of a NaN.
+pub fn to_u32(x: f32) -> u32 {
+    x.clamp(0.0, 4_294_967_040.0) as u32
+}
+
 /// An operator's value; `None` on another type.
 pub fn unary(op: Unary, a: Value) -> Option<Value> {
     use Value::{Bool, F32, U32};
@@ -397,7 +403,7 @@ pub fn unary(op: Unary, a: Value) -> Option<Value> {
         (Unary::Bits, F32(a)) => U32(a.to_bits()),
         (Unary::ToF32, U32(a)) => F32(a as f32),
         (Unary::ToF32, F32(a)) => F32(a),
-        (Unary::ToU32, F32(a)) => U32(a as u32),
+        (Unary::ToU32, F32(a)) => U32(to_u32(a)),
         (Unary::ToU32, U32(a)) => U32(a),
         _ => return None,
     })

@@ -131,7 +131,7 @@ pub enum Unary {
     Bits,
     /// u32 to f32 (rounds to nearest), or the same value.
     ToF32,
-    /// f32 to u32 (towards zero, saturating), or the same value.
+    /// f32 to u32 (towards zero, from 0 to the largest f32 below 2^32), or the same value.
     ToU32,
 }
 

@@ -39,7 +39,8 @@ pub struct Encoded {
 
 /// A slice whose length is not what its shape says.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{rows} rows of {extent} make {expected} {unit}, but there are {found}")]
+#[error("{rows} row{} of {extent} make{} {expected} {unit}, but there are {found}",
+    if *rows == 1 { "" } else { "s" }, if *rows == 1 { "s" } else { "" })]
 pub struct LengthError {
     /// The rows: the product of all dimensions but the last.
     pub rows: usize,

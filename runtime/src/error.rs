@@ -232,6 +232,18 @@ pub enum GraphFault {
         /// The parameter.
         name: String,
     },
+    /// A run-time extent larger than the program was compiled for: its shaders would reach beyond their buffers.
+    #[error(
+        "`{name}` is {found}, and the program has room for {capacity}\n  = help: compile it for a larger capacity of `{name}`"
+    )]
+    OverCapacity {
+        /// The extent.
+        name: String,
+        /// What is given.
+        found: u32,
+        /// The largest value.
+        capacity: u32,
+    },
     /// Words read or written that cannot be computed from the op's scalars.
     #[error("its traffic {count} names a parameter that it does not give, or does not fit 32 bits")]
     NoTraffic {

@@ -235,6 +235,11 @@ pub(crate) fn dispatches(
     let mut out = Vec::with_capacity(graph.ops.len());
     for (i, op) in graph.ops.iter().enumerate() {
         let values = &values[environments.of_op[i]];
+        for (name, &capacity) in &op.program.capacities {
+            if let Some(&found) = values.get(name).filter(|n| **n > capacity) {
+                return Err(op.fault(GraphFault::OverCapacity { name: name.clone(), found, capacity }));
+            }
+        }
         for (s, shader) in op.program.shaders.iter().enumerate() {
             let mut size = [0; 2];
             for (dimension, count) in shader.dispatch.iter().enumerate() {

@@ -150,6 +150,7 @@ fn by_hand(kernel: &str, tensors: Vec<TensorLayout>, workgroups: u32, loops: Loo
             subgroups,
             iterations: None,
         }],
+        capacities: BTreeMap::new(),
     }
 }
 

@@ -124,6 +124,8 @@ fn a_file_that_is_no_dxc_says_so() {
     assert!(fails(&other).contains("it has no `DxcCreateInstance`"));
     let failing = "#[unsafe(no_mangle)] pub extern \"C\" fn DxcCreateInstance(_: usize, _: usize, _: usize) -> i32 { -2147467262 }";
     assert!(fails(&library("failing", failing)).contains("is broken: its compiler gives 0x80004002"));
+    let empty = "#[unsafe(no_mangle)] pub extern \"C\" fn DxcCreateInstance(_: usize, _: usize, _: usize) -> i32 { 0 }";
+    assert!(fails(&library("empty", empty)).contains("is broken: its compiler gives no object"));
 }
 
 #[test]

@@ -49,6 +49,8 @@ fn a_schedule_of_ones_own_in_another_language() {
     let explain = || run(&["explain", "linear", "--schedules", path(&file), "--schedule", "mine", "--target", "hlsl"]);
     let text = explain().ok();
     assert!(text.contains("\nShader in HLSL\n") && text.contains("ByteAddressBuffer"), "{text}");
+    // The only one of the file needs no name.
+    assert_eq!(run(&["explain", "linear", "--schedules", path(&file), "--target", "hlsl"]).ok(), text);
     std::fs::write(&file, "schedule mine for linear {\n    t: grid;\n    r: grid;\n    k: serial, lanes(48);\n}\n")
         .unwrap();
     explain().fails(1, &["48", "power of two"]);

@@ -19,6 +19,13 @@ const AWKWARD: &str = "
     function get impl implements import let loop match meta mix mod move mut nil null of override package partition patch priv
     ptr pub read read_write readonly ref regardless require requires resource restrict self set storage super target trait type
     unless unsafe unsized use var where with workgroup write writeonly yield
+    float4x4 int2x3 uint4x4 half2x2 bool1x1 double1 min16float4 min16int2 int64_t2 uint32_t2 float32_t2 dword2 long2
+    float1x4 min12int3x3 min10float2 min16uint4x1 float64_t2x2 int8_t4_packed uint8_t4_packed wchar_t nullptr constexpr decltype
+    alignas alignof static_assert noexcept typeid thread_local char16_t char32_t and or not xor bitand bitor compl select
+    RayQuery SpirvType SpirvOpaqueType RayDesc StateObjectConfig GlobalRootSignature LocalRootSignature TriangleHitGroup
+    BuiltInTriangleIntersectionAttributes FeedbackTexture2D RasterizerOrderedBuffer RWTexture2DMS SubpassInput
+    RAY_FLAG_NONE RAY_FLAG_FORCE_OPAQUE HIT_KIND_NONE HIT_KIND_TRIANGLE_FRONT_FACE COMMITTED_NOTHING CANDIDATE_NON_OPAQUE_TRIANGLE
+    SAMPLER_FEEDBACK_MIN_MIP STATE_OBJECT_FLAG_ALLOW_LOCAL_DEPENDENCIES RAYTRACING_PIPELINE_FLAG_NONE UAV_MEMORY DEVICE_SCOPE
     group value word norm.j 2x __a _b é k_end register1 int16_t uint64_t
 ";
 

@@ -105,6 +105,7 @@ fn program(loops: LoopIr, count: u32) -> Program {
             tensor("y", true, true, count * N),
         ],
         shaders: vec![shader],
+        capacities: BTreeMap::new(),
     }
 }
 

@@ -128,7 +128,7 @@ fn updating_always_writes_the_plain_files_at_once() {
 
 #[test]
 fn an_orphan_fails() {
-    for orphan in ["k/b.wgsl", "k/b.wgsl.snap", "k/b.wgsl.snap.new", "gone/a.wgsl"] {
+    for orphan in ["stray.txt", "k/b.wgsl", "k/b.wgsl.snap", "k/b.wgsl.snap.new", "gone/a.wgsl"] {
         let folder = folder(&[("k/a.wgsl", "one\n"), (orphan, "left\n"), ("errors/x.snap", "not ours\n")]);
         for update in ["auto", "no", "always"] {
             let message = run(&folder, &["k/a.wgsl=one"], update).expect_err("an orphan must not pass");

@@ -98,6 +98,10 @@ impl Kept {
     /// # Panics
     /// With everything that is wrong.
     pub fn finish(mut self, ours: impl Fn(&str) -> bool) {
+        // No text lies beside the folders.
+        for file in entries(&self.root).into_iter().filter(|name| !self.root.join(name).is_dir()) {
+            self.problems.push(format!("snapshots/{file} belongs to nothing: delete it"));
+        }
         for folder in entries(&self.root).into_iter().filter(|name| self.root.join(name).is_dir() && ours(name)) {
             for file in entries(&self.root.join(&folder)) {
                 let stem = file.strip_suffix(".new").unwrap_or(&file);

@@ -161,15 +161,34 @@ impl Iterations<'_> {
     }
 
     fn number(&self, id: ExprId, at: &HashMap<AxisId, u32>) -> Option<u32> {
-        match self.value(id, at)? {
+        match self.value(id, at, &mut HashMap::new())? {
             Value::U32(n) => Some(n),
             _ => None,
         }
     }
 
     /// A value, run-time extents being as large as can be and scalars 0.
-    fn value(&self, id: ExprId, at: &HashMap<AxisId, u32>) -> Option<Value> {
-        let of = |id: &ExprId| self.value(*id, at);
+    fn value(
+        &self,
+        id: ExprId,
+        at: &HashMap<AxisId, u32>,
+        known: &mut HashMap<ExprId, Option<Value>>,
+    ) -> Option<Value> {
+        if let Some(found) = known.get(&id) {
+            return *found;
+        }
+        let found = self.compute(id, at, known);
+        known.insert(id, found);
+        found
+    }
+
+    fn compute(
+        &self,
+        id: ExprId,
+        at: &HashMap<AxisId, u32>,
+        known: &mut HashMap<ExprId, Option<Value>>,
+    ) -> Option<Value> {
+        let mut of = |id: &ExprId| self.value(*id, at, known);
         Some(match self.kernel.expr(id) {
             Expr::F32(bits) => Value::F32(f32::from_bits(*bits)),
             Expr::U32(n) => Value::U32(*n),

@@ -5,9 +5,10 @@
 
 use super::matrix::width;
 use super::{Branch, Nest, TileOf, has_matrix};
-use crate::deps::operands;
+use crate::deps::{any, constant, is_loaded, operands};
 use crate::error::ScheduleError;
-use tilewright_dsl::ir::{AxisId, AxisKind, Expr, ExprId, Role, Stmt};
+use std::collections::HashSet;
+use tilewright_dsl::ir::{AxisId, AxisKind, Binary, Expr, ExprId, Role, Stmt};
 use tilewright_dsl::schedule::{Fold, LevelKind, Place};
 
 /// More copies than this are not even made: how much text they are is judged afterwards.
@@ -57,21 +58,31 @@ fn walk(
             Stmt::Store(_, indices, value) => {
                 nests.push(chain.clone());
                 stores.push(chain.clone());
+                let mut seen = HashSet::new();
                 for id in indices.iter().chain([value]) {
-                    visit(nest, *id, chain, nests);
+                    visit(nest, *id, chain, nests, &mut seen);
                 }
             }
         }
     }
 }
 
-fn visit(nest: &Nest, id: ExprId, chain: &[AxisId], nests: &mut Vec<Vec<AxisId>>) {
+fn visit(
+    nest: &Nest,
+    id: ExprId,
+    chain: &[AxisId],
+    nests: &mut Vec<Vec<AxisId>>,
+    seen: &mut HashSet<(ExprId, Vec<AxisId>)>,
+) {
+    if !seen.insert((id, chain.to_vec())) {
+        return;
+    }
     let cooperative = nest.tiles.iter().any(|t| t.what == TileOf::Value(id) && t.place == Place::Workgroup);
     // The values of a cooperative tile are spread over the invocations one by one: its loops are serial inside each.
     let chain = if cooperative { &[][..] } else { chain };
     let Expr::Reduce(reduce) = nest.kernel.expr(id) else {
         for operand in operands(nest.kernel, nest.kernel.expr(id)) {
-            visit(nest, operand, chain, nests);
+            visit(nest, operand, chain, nests, seen);
         }
         return;
     };
@@ -83,7 +94,7 @@ fn visit(nest: &Nest, id: ExprId, chain: &[AxisId], nests: &mut Vec<Vec<AxisId>>
     inner.extend(reduce.array);
     nests.push(inner.clone());
     for body in &reduce.body {
-        visit(nest, *body, &inner, nests);
+        visit(nest, *body, &inner, nests, seen);
     }
 }
 
@@ -150,11 +161,25 @@ fn grid(nest: &mut Nest, stores: &[Vec<AxisId>], errors: &mut Vec<ScheduleError>
             errors.push(refuse("it does not enclose every store, so other workgroups would store again"));
         }
         let decl = nest.kernel.axis(*axis);
-        if [decl.lo, decl.hi].iter().any(|e| nest.deps.free(*e) != Default::default() || loads(nest, *e)) {
+        if [decl.lo, decl.hi].iter().any(|e| nest.deps.free(*e) != Default::default() || is_loaded(nest.kernel, *e)) {
             errors.push(refuse("its bounds change with another axis or are loaded"));
+        } else if [decl.lo, decl.hi].iter().any(|e| !counted(nest, *e)) {
+            errors.push(refuse("how many workgroups that makes is no sum, product, minimum or part of extents and scalars"));
         }
     }
     nest.branches = branches.into_iter().map(|(branch, _)| branch).collect();
+}
+
+/// Whether the host can count up to a bound, before the run.
+fn counted(nest: &Nest, bound: ExprId) -> bool {
+    let number = |e: ExprId| constant(nest.kernel, nest.shape, e);
+    number(bound).is_some()
+        || !any(nest.kernel, bound, |e| match nest.kernel.expr(e) {
+            Expr::U32(_) | Expr::Extent(_) | Expr::Scalar(_) => false,
+            Expr::Binary(Binary::Add | Binary::Sub | Binary::Mul | Binary::Min, ..) => false,
+            Expr::Binary(Binary::Div, _, by) => number(*by).is_none_or(|n| n == 0),
+            _ => number(e).is_none(),
+        })
 }
 
 /// The statements that lie beside each other, each with the axes around all of them.
@@ -163,11 +188,6 @@ fn beside(body: &[Stmt]) -> Vec<Vec<Stmt>> {
         [Stmt::For(axis, inner)] => beside(inner).into_iter().map(|b| vec![Stmt::For(*axis, b)]).collect(),
         _ => body.iter().map(|stmt| vec![stmt.clone()]).collect(),
     }
-}
-
-fn loads(nest: &Nest, id: ExprId) -> bool {
-    matches!(nest.kernel.expr(id), Expr::Load(..))
-        || operands(nest.kernel, nest.kernel.expr(id)).into_iter().any(|o| loads(nest, o))
 }
 
 fn strides(nest: &mut Nest, nests: &[Vec<AxisId>], errors: &mut Vec<ScheduleError>) {

@@ -70,6 +70,12 @@ fn axis(
             errors.push(ScheduleError::OpenNotOutermost { axis: name.clone() });
             None
         }
+        // The elements of an array need room for as many as there can be.
+        (Some(_), None) if decl.kind == AxisKind::Array && deps::capacity(kernel, shape, decl.hi).is_none() => {
+            let of = Some(kernel.spell(decl.hi));
+            errors.push(ScheduleError::NotCovered { axis: name.clone(), covered: product, extent: None, of });
+            None
+        }
         (Some(_), None) => None,
         (None, _) => {
             let capacity = fixed.or_else(|| deps::capacity(kernel, shape, decl.hi));
@@ -194,10 +200,7 @@ fn last_somewhere(kernel: &Kernel, id: AxisId) -> bool {
 }
 
 fn mentions(kernel: &Kernel, index: tilewright_dsl::ir::ExprId, id: AxisId) -> bool {
-    match kernel.expr(index) {
-        Expr::Axis(a) => *a == id,
-        e => deps::operands(kernel, e).into_iter().any(|o| mentions(kernel, o, id)),
-    }
+    deps::any(kernel, index, |e| matches!(kernel.expr(e), Expr::Axis(a) if *a == id))
 }
 
 fn stores(body: &[tilewright_dsl::ir::Stmt]) -> Vec<&[tilewright_dsl::ir::ExprId]> {
@@ -293,9 +296,8 @@ fn no_tile(kernel: &Kernel, axes: &[AxisPlan], tile: &TilePlan) -> Option<(&'sta
 
 /// Whether a value is made by a reduction along an axis.
 fn reduces(kernel: &Kernel, value: tilewright_dsl::ir::ExprId, axis: AxisId) -> bool {
-    let expr = kernel.expr(value);
-    matches!(expr, Expr::Reduce(r) if r.axis == axis || r.array == Some(axis))
-        || deps::operands(kernel, expr).into_iter().any(|o| reduces(kernel, o, axis))
+    let along = |e| matches!(kernel.expr(e), Expr::Reduce(r) if r.axis == axis || r.array == Some(axis));
+    deps::any(kernel, value, along)
 }
 
 /// The name by which the schedule calls the level of a tile.

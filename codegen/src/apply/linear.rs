@@ -7,9 +7,10 @@
 
 use crate::deps::{AxisSet, Deps, fixed};
 use crate::shape::{Extent, Shape};
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
 use tilewright_dsl::eval::Value;
-use tilewright_dsl::ir::{AxisId, Binary, Expr, ExprId, Kernel, Type, Unary};
+use tilewright_dsl::ir::{AxisId, Binary, Expr, ExprId, ExtentId, Kernel, Type, Unary};
 
 /// A sum: a constant, multiples of axes, and multiples of expressions that are no sums themselves.
 #[derive(Clone, Default, Debug)]
@@ -60,16 +61,29 @@ pub struct Sums<'k> {
     kernel: &'k Kernel,
     shape: &'k Shape,
     deps: &'k Deps,
+    sums: RefCell<HashMap<ExprId, Option<Linear>>>,
+    spans: RefCell<HashMap<ExprId, Span>>,
+    /// Extents that are at least 1 wherever the expression at hand has a value.
+    positive: RefCell<Vec<ExtentId>>,
 }
 
 impl<'k> Sums<'k> {
     /// Of this kernel at this shape.
     pub fn new(kernel: &'k Kernel, shape: &'k Shape, deps: &'k Deps) -> Self {
-        Sums { kernel, shape, deps }
+        Sums { kernel, shape, deps, sums: RefCell::default(), spans: RefCell::default(), positive: RefCell::default() }
     }
 
     /// An expression as a sum; `None` where its numbers do not fit.
     pub fn of(&self, id: ExprId) -> Option<Linear> {
+        if let Some(known) = self.sums.borrow().get(&id) {
+            return known.clone();
+        }
+        let sum = self.sum(id);
+        self.sums.borrow_mut().insert(id, sum.clone());
+        sum
+    }
+
+    fn sum(&self, id: ExprId) -> Option<Linear> {
         let single = || Some(Linear { others: BTreeMap::from([(id, 1)]), ..Linear::default() });
         match self.kernel.expr(id) {
             Expr::U32(n) => Some(Linear { constant: i64::from(*n), ..Linear::default() }),
@@ -93,10 +107,36 @@ impl<'k> Sums<'k> {
         }
     }
 
-    /// The values that an expression can have.
+    /// The values that an expression can have. It has none where an axis in it has none, so that the extents of its axes are
+    /// at least 1.
     pub fn span(&self, id: ExprId) -> Span {
-        let Some(sum) = self.of(id) else { return ANY };
-        Span { lo: self.extreme(sum.clone(), -1), hi: self.extreme(sum, 1) }
+        let free = self.deps.free(id);
+        let axes = (0..self.kernel.axes.len() as u32).map(AxisId).filter(|a| free.has(*a));
+        let positive = axes.filter_map(|a| {
+            let decl = self.kernel.axis(a);
+            match (self.kernel.expr(decl.lo), self.kernel.expr(decl.hi)) {
+                (Expr::U32(0), Expr::Extent(e)) => Some(*e),
+                _ => None,
+            }
+        });
+        self.positive.replace(positive.collect());
+        self.spans.borrow_mut().clear();
+        let span = self.inner(id);
+        self.positive.borrow_mut().clear();
+        self.spans.borrow_mut().clear();
+        span
+    }
+
+    fn inner(&self, id: ExprId) -> Span {
+        if let Some(known) = self.spans.borrow().get(&id) {
+            return *known;
+        }
+        let span = match self.of(id) {
+            Some(sum) => Span { lo: self.extreme(sum.clone(), -1), hi: self.extreme(sum, 1) },
+            None => ANY,
+        };
+        self.spans.borrow_mut().insert(id, span);
+        span
     }
 
     /// How many values an axis has at most; `None` where only a run tells.
@@ -146,12 +186,15 @@ impl<'k> Sums<'k> {
             return Span { lo: Some(i64::from(n)), hi: Some(i64::from(n)) };
         }
         // What may be under 0 wraps around: anything may come of it.
-        let natural = |id: ExprId| Some(self.span(id)).filter(|s| s.lo.is_some_and(|lo| lo >= 0)).unwrap_or(ANY);
+        let natural = |id: ExprId| Some(self.inner(id)).filter(|s| s.lo.is_some_and(|lo| lo >= 0)).unwrap_or(ANY);
         let least = |a: Option<i64>, b: Option<i64>| a.into_iter().chain(b).min();
         let both = |a: Option<i64>, b: Option<i64>, f: fn(i64, i64) -> i64| Some(f(a?, b?));
         match self.kernel.expr(id) {
             Expr::Extent(e) => match self.shape.get(&self.kernel.extents[e.0 as usize]) {
-                Some(Extent::Param { capacity }) => Span { lo: Some(0), hi: Some(i64::from(capacity)) },
+                Some(Extent::Param { capacity }) => {
+                    let lo = i64::from(self.positive.borrow().contains(e));
+                    Span { lo: Some(lo), hi: Some(i64::from(capacity)) }
+                }
                 _ => ANY,
             },
             Expr::Select(_, a, b) => {

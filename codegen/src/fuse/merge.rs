@@ -159,7 +159,7 @@ fn times(new: &mut Kernel, arena: &mut Arena, mut factors: impl Iterator<Item = 
 
 /// Whether an expression is computed from another.
 pub(super) fn needs(kernel: &Kernel, id: ExprId, other: ExprId) -> bool {
-    id == other || crate::deps::operands(kernel, kernel.expr(id)).into_iter().any(|o| needs(kernel, o, other))
+    crate::deps::any(kernel, id, |e| e == other)
 }
 
 /// All expressions, operands before their users, and all terms of the sums before the first of the sums.

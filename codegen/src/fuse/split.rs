@@ -10,8 +10,8 @@
 use super::FuseError;
 use super::arena::{Maps, compact, intern, statements};
 use super::merge::needs;
-use crate::deps::{AxisSet, Deps, operands};
-use std::collections::HashMap;
+use crate::deps::{AxisSet, Deps, find};
+use std::collections::{BTreeSet, HashMap};
 use tilewright_dsl::ir::{
     Axis, AxisId, AxisKind, Binary, Expr, ExprId, ExtentId, Kernel, Let, Reduce, Role, Stmt, Tensor, TensorId, Type,
 };
@@ -74,12 +74,18 @@ impl Making {
 
     /// An expression with all that it is made of, before anything has moved.
     fn tree(&mut self, kernel: &Kernel, id: ExprId) -> ExprId {
+        let mut below = BTreeSet::new();
+        find(kernel, [id], |e| {
+            below.insert(e);
+            None::<()>
+        });
         let mut ids = vec![ExprId(0); kernel.exprs.len()];
-        for operand in operands(kernel, kernel.expr(id)) {
-            ids[operand.0 as usize] = self.tree(kernel, operand);
+        // Operands stand before their users.
+        for e in below {
+            let moved = self.maps.expr(kernel.expr(e), &ids);
+            ids[e.0 as usize] = self.of(moved, kernel.type_of(e));
         }
-        let moved = self.maps.expr(kernel.expr(id), &ids);
-        self.of(moved, kernel.type_of(id))
+        ids[id.0 as usize]
     }
 
     /// The kernel, after all expressions of the one that it is made from have moved; one axis may have other bounds.
@@ -282,18 +288,18 @@ fn whole(kernel: &Kernel, axis: AxisId) -> Result<ExtentId, String> {
 
 /// The axis of a reduction below these expressions that stays the same along the split one.
 fn again(kernel: &Kernel, deps: &Deps, own: AxisSet, below: &[ExprId]) -> Option<String> {
-    below.iter().find_map(|id| match kernel.expr(*id) {
-        Expr::Reduce(r) if deps.free(*id).minus(own) == deps.free(*id) => Some(kernel.axis(r.axis).name.clone()),
-        expr => again(kernel, deps, own, &operands(kernel, expr)),
+    find(kernel, below.iter().copied(), |id| match kernel.expr(id) {
+        Expr::Reduce(r) if deps.free(id).minus(own) == deps.free(id) => Some(kernel.axis(r.axis).name.clone()),
+        _ => None,
     })
 }
 
 /// A tensor below an expression that the kernel changes in place.
 fn changed(kernel: &Kernel, id: ExprId) -> Option<&str> {
-    match kernel.expr(id) {
-        Expr::Load(t, _) if kernel.tensor(*t).role == Role::InOut => Some(&kernel.tensor(*t).name),
-        expr => operands(kernel, expr).into_iter().find_map(|o| changed(kernel, o)),
-    }
+    find(kernel, [id], |e| match kernel.expr(e) {
+        Expr::Load(t, _) if kernel.tensor(*t).role == Role::InOut => Some(kernel.tensor(*t).name.as_str()),
+        _ => None,
+    })
 }
 
 /// The axes around the first store that needs an expression; whether there is one.

@@ -1,6 +1,7 @@
 //! The operators, each over the invocations' words.
 
 use half::f16;
+use tilewright_dsl::eval::to_u32;
 use tilewright_dsl::ir::{Binary, Type, Unary};
 
 pub(super) fn unary(op: Unary, from: Type, d: &mut [u32], a: &[u32]) {
@@ -16,7 +17,7 @@ pub(super) fn unary(op: Unary, from: Type, d: &mut [u32], a: &[u32]) {
         Unary::Abs => float(d, f32::abs),
         Unary::Floor => float(d, f32::floor),
         Unary::ToF32 if from == Type::U32 => map(d, a, |x| (x as f32).to_bits()),
-        Unary::ToU32 if from == Type::F32 => map(d, a, |x| f32::from_bits(x) as u32),
+        Unary::ToU32 if from == Type::F32 => map(d, a, |x| to_u32(f32::from_bits(x))),
         Unary::Bits | Unary::ToF32 | Unary::ToU32 => d.copy_from_slice(a),
     }
 }

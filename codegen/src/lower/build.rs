@@ -99,11 +99,11 @@ pub fn binary(op: Binary, ty: Type, a: Expr, b: Expr) -> Expr {
         (Binary::Mul, Type::U32) => mul(a, b),
         (Binary::Div, Type::U32) => match b {
             Expr::U32(n) if n > 0 => div(a, n),
-            b => bin(op, a, b),
+            b => bin(op, a, divisor(b)),
         },
         (Binary::Rem, Type::U32) => match b {
             Expr::U32(n) if n > 0 => rem(a, n),
-            b => bin(op, a, b),
+            b => bin(op, a, divisor(b)),
         },
         (Binary::Mul, Type::F32) if one(&a) => b,
         (Binary::Mul | Binary::Div, Type::F32) if one(&b) => a,
@@ -118,6 +118,11 @@ pub fn binary(op: Binary, ty: Type, a: Expr, b: Expr) -> Expr {
         },
         _ => bin(op, a, b),
     }
+}
+
+/// A divisor that is never 0: `a / 0` is a and `a % 0` is 0, as by 1, but devices do as they like. `simplify` drops what is known.
+fn divisor(b: Expr) -> Expr {
+    bin(Binary::Max, b, u(1))
 }
 
 fn negate(e: Expr) -> Expr {

@@ -121,6 +121,8 @@ impl Lower<'_> {
             let end = add(start.clone(), count);
             let end = self.bind_u32(&format!("end{i}"), end);
             self.open();
+            // No workgroup runs two branches.
+            self.folded.clear();
             self.grid_indices(&branch.grid, super::build::sub(flat.clone(), start))?;
             self.statements(&branch.body, &[super::Env::new()])?;
             done.push((lt(flat.clone(), end.clone()), self.close()));
@@ -180,7 +182,7 @@ impl Lower<'_> {
         Ok(div(add(length, u(weight - 1)), weight))
     }
 
-    /// A bound as an expression of the run-time parameters.
+    /// A bound as an expression of the run-time parameters; `apply` has refused what is none.
     fn count_of(&self, id: ExprId) -> Count {
         let kernel = self.nest.kernel;
         match kernel.expr(id) {
@@ -191,7 +193,8 @@ impl Lower<'_> {
             },
             ir::Expr::Scalar(s) => Count::Param(kernel.scalars[s.0 as usize].name.clone()),
             ir::Expr::Binary(op, a, b) => {
-                let (a, b) = (self.count_of(*a), self.count_of(*b));
+                let divisor = deps::constant(kernel, self.nest.shape, *b).filter(|_| *op == Binary::Div);
+                let (a, b) = (self.count_of(*a), divisor.map_or_else(|| self.count_of(*b), Count::Const));
                 match (op, a, b) {
                     (Binary::Add, a, b) => Count::Add(Box::new(a), Box::new(b)),
                     (Binary::Sub, a, b) => Count::Sub(Box::new(a), Box::new(b)),

@@ -70,7 +70,7 @@ impl<'n> Lower<'n> {
             });
             let index = match free {
                 Some(i) => {
-                    again = true;
+                    again |= self.folded.contains(&i);
                     i
                 }
                 None => {
@@ -81,6 +81,7 @@ impl<'n> Lower<'n> {
                 }
             };
             fields.push((index, slots));
+            self.folded.insert(index);
         }
         if again {
             // Others may still read what an earlier fold left here.
@@ -336,7 +337,7 @@ impl<'n> Lower<'n> {
 }
 
 fn reads(kernel: &ir::Kernel, from: ExprId, id: ExprId) -> bool {
-    from == id || crate::deps::operands(kernel, kernel.expr(from)).into_iter().any(|o| reads(kernel, o, id))
+    crate::deps::any(kernel, from, |e| e == id)
 }
 
 fn stores(body: &[ir::Stmt], chain: &mut Vec<AxisId>, found: &mut impl FnMut(&[AxisId], ExprId)) {

@@ -4,6 +4,7 @@ use super::{Env, Key, Lower};
 use crate::apply::TileOf;
 use crate::deps::{AxisSet, operands};
 use crate::error::ScheduleError;
+use std::collections::HashSet;
 use tilewright_dsl::ir::{AxisId, Expr, ExprId, Stmt};
 use tilewright_dsl::schedule::Place;
 
@@ -28,8 +29,9 @@ impl Lower<'_> {
     /// Computes what these statements need and what depends on entered axes alone.
     pub fn hoist(&mut self, body: &[Stmt], envs: &[Env]) -> Result<(), ScheduleError> {
         let mut found = Vec::new();
+        let (entered, mut seen) = (self.entered(), HashSet::new());
         for id in roots(body) {
-            self.ready(id, &mut found);
+            self.ready(id, entered, &mut found, &mut seen);
         }
         for id in found {
             self.prepare(&[id], envs)?;
@@ -43,27 +45,30 @@ impl Lower<'_> {
     }
 
     /// Reductions and lets inside an expression that can be computed now.
-    fn ready(&self, id: ExprId, found: &mut Vec<ExprId>) {
-        let entered = self.entered();
+    fn ready(&self, id: ExprId, entered: AxisSet, found: &mut Vec<ExprId>, seen: &mut HashSet<ExprId>) {
+        if !seen.insert(id) {
+            return;
+        }
         let kernel = self.nest.kernel;
         let is_let = kernel.lets.iter().any(|l| l.value == id) && !matches!(kernel.expr(id), Expr::Load(..));
         // Elements that are changed in place are read behind the store's mask.
         let is_let = is_let && !self.reads_in_place(id) && !self.of_elements(id);
         let due = self.nest.deps.free(id).within(entered) && self.moved(id).is_none_or(|a| entered.has(a));
-        if due && (is_let || matches!(kernel.expr(id), Expr::Reduce(_))) && !found.contains(&id) {
+        if due && (is_let || matches!(kernel.expr(id), Expr::Reduce(_))) {
             found.push(id);
             return;
         }
         for operand in operands(kernel, kernel.expr(id)) {
-            self.ready(operand, found);
+            self.ready(operand, entered, found, seen);
         }
     }
 
     /// Computes the reductions that these values need.
     pub fn prepare(&mut self, ids: &[ExprId], envs: &[Env]) -> Result<(), ScheduleError> {
         let mut needed = Vec::new();
+        let (entered, mut seen) = (self.entered(), HashSet::new());
         for id in ids {
-            self.needed(*id, &mut needed);
+            self.needed(*id, entered, &mut needed, &mut seen);
         }
         for id in needed {
             let mut distinct: Vec<Env> = Vec::new();
@@ -87,34 +92,33 @@ impl Lower<'_> {
     }
 
     /// Reductions inside an expression that are to be computed here, operands first.
-    fn needed(&self, id: ExprId, needed: &mut Vec<ExprId>) {
-        if self.tiles.iter().any(|t| t.what == TileOf::Value(id)) {
+    fn needed(&self, id: ExprId, entered: AxisSet, needed: &mut Vec<ExprId>, seen: &mut HashSet<ExprId>) {
+        if !seen.insert(id) || self.tiles.iter().any(|t| t.what == TileOf::Value(id)) {
             return;
         }
         let kernel = self.nest.kernel;
-        let entered = self.entered();
-        let here = |e: ExprId| self.nest.deps.free(e).within(entered);
-        if let Expr::Reduce(_) = kernel.expr(id) {
-            if !here(id) || needed.contains(&id) {
-                return;
-            }
-            for operand in operands(kernel, kernel.expr(id)) {
-                self.needed(operand, needed);
-            }
-            needed.push(id);
+        let reduces = matches!(kernel.expr(id), Expr::Reduce(_));
+        if reduces && !self.nest.deps.free(id).within(entered) {
             return;
         }
         for operand in operands(kernel, kernel.expr(id)) {
-            self.needed(operand, needed);
+            self.needed(operand, entered, needed, seen);
+        }
+        if reduces {
+            needed.push(id);
         }
     }
 
     /// Whether computing these values inside `inside` needs all invocations together.
     pub fn together(&self, ids: &[ExprId], inside: AxisSet) -> bool {
-        ids.iter().any(|id| self.cooperative(*id, inside))
+        let mut seen = HashSet::new();
+        ids.iter().any(|id| self.cooperative(*id, inside, &mut seen))
     }
 
-    fn cooperative(&self, id: ExprId, inside: AxisSet) -> bool {
+    fn cooperative(&self, id: ExprId, inside: AxisSet, seen: &mut HashSet<(ExprId, AxisSet)>) -> bool {
+        if !seen.insert((id, inside)) {
+            return false;
+        }
         let kernel = self.nest.kernel;
         if let Expr::Reduce(reduce) = kernel.expr(id) {
             let free = self.nest.deps.free(id);
@@ -126,9 +130,9 @@ impl Lower<'_> {
                 return true;
             }
             let inside = inside.union(AxisSet::of(reduce.axis));
-            return reduce.body.iter().any(|b| self.cooperative(*b, inside));
+            return reduce.body.iter().any(|b| self.cooperative(*b, inside, seen));
         }
-        operands(kernel, kernel.expr(id)).into_iter().any(|o| self.cooperative(o, inside))
+        operands(kernel, kernel.expr(id)).into_iter().any(|o| self.cooperative(o, inside, seen))
     }
 
     /// Whether a tile is filled at one of the axis' levels.

@@ -6,6 +6,7 @@ use super::{Env, Key, Lower};
 use crate::deps;
 use crate::error::ScheduleError;
 use crate::loops::{Expr, Kind, LoopIr, Stmt, Ty};
+use crate::shape::Extent;
 use tilewright_dsl::ir::{self, AxisId, Binary, ExprId, Role, TensorId, Type};
 use tilewright_dsl::schedule::Storage;
 
@@ -67,16 +68,28 @@ impl Lower<'_> {
     fn index(&mut self, tensor: TensorId, indices: &[ExprId], d: usize, env: &Env) -> Result<Expr, ScheduleError> {
         let mut value = self.value(indices[d], env)?;
         let mut rows = self.nest.layout(tensor).dims[d];
+        let loaded = deps::is_loaded(self.nest.kernel, indices[d]);
+        let extent = self.nest.kernel.tensor(tensor).dims[d];
+        // The capacity's own clamp stays below: a run-time extent of 0 has no last index.
+        if loaded && let Some(end) = self.run_time(extent) {
+            value = min(value, sub(end, u(1)));
+        }
         if d == 0
             && let Some(part) = self.part.filter(|p| p.tensor == tensor)
         {
             value = sub(value, u(part.start));
             rows = part.rows;
         }
-        if deps::is_loaded(self.nest.kernel, indices[d]) {
+        if loaded {
             value = min(value, u(rows - 1));
         }
         Ok(value)
+    }
+
+    /// An extent that only a run tells.
+    fn run_time(&self, extent: ir::ExtentId) -> Option<Expr> {
+        let name = &self.nest.kernel.extents[extent.0 as usize];
+        matches!(self.nest.shape.get(name), Some(Extent::Param { .. })).then(|| self.param(name))
     }
 
     /// Whether this load is one component of a vector.

@@ -5,8 +5,8 @@ use super::{Env, Lower};
 use crate::apply::adds;
 use crate::error::ScheduleError;
 use crate::loops::{Expr, Kind, Stmt, Var};
-use std::collections::HashMap;
-use tilewright_dsl::ir::{self, AxisId, ExprId, Monoid, Side, Type};
+use std::collections::{HashMap, HashSet};
+use tilewright_dsl::ir::{self, AxisId, ExprId, Monoid, MonoidKind, Side, Type};
 use tilewright_dsl::schedule::LevelKind;
 
 /// The accumulator of one field.
@@ -51,12 +51,14 @@ impl<'n> Lower<'n> {
                 Some(axis) => {
                     let plan = self.nest.plan(axis).clone();
                     let copies = plan.copies();
-                    let steps: u32 = (0..plan.levels.len())
+                    // What only a run tells has room for the most that it can tell.
+                    let most = plan.extent.or_else(|| self.nest.most(axis));
+                    let steps = (0..plan.levels.len())
                         .filter(|i| plan.levels[*i].kind == LevelKind::Serial)
-                        .map(|i| plan.count(i, plan.extent).unwrap_or(1))
-                        .product();
+                        .map(|i| plan.count(i, most).unwrap_or(1))
+                        .fold(1u32, u32::saturating_mul);
                     if steps > 1 {
-                        let len = steps * copies.len() as u32;
+                        let len = steps.saturating_mul(copies.len() as u32);
                         let var = self.var(&label, Kind::Array(field.ty, len));
                         self.emit(Stmt::DeclareArray(var));
                         // It begins with zeros.
@@ -138,7 +140,7 @@ impl<'n> Lower<'n> {
         }
         for (f, slot) in acc.iter().enumerate() {
             if !matches!(slot, Slot::One(_)) {
-                self.name_scalars(monoid, monoid.merge[f], &left, &scalars, &mut known);
+                self.name_scalars(monoid, monoid.merge[f], [&left, &scalars], &mut known, &mut HashSet::new());
             }
         }
         let arrays = acc.iter().any(|s| !matches!(s, Slot::One(_)));
@@ -214,10 +216,13 @@ impl<'n> Lower<'n> {
         &mut self,
         monoid: &Monoid,
         id: ExprId,
-        left: &[Option<Expr>],
-        right: &[Option<Expr>],
+        [left, right]: [&[Option<Expr>]; 2],
         known: &mut HashMap<u32, Expr>,
+        seen: &mut HashSet<ExprId>,
     ) {
+        if !seen.insert(id) {
+            return;
+        }
         let expr = &monoid.exprs[id.0 as usize];
         if !of_element(monoid, id) {
             if !matches!(expr, ir::Expr::Part(..) | ir::Expr::F32(_) | ir::Expr::U32(_) | ir::Expr::Bool(_)) {
@@ -229,7 +234,7 @@ impl<'n> Lower<'n> {
             return;
         }
         for operand in parts(expr) {
-            self.name_scalars(monoid, operand, left, right, known);
+            self.name_scalars(monoid, operand, [left, right], known, seen);
         }
     }
 
@@ -264,7 +269,7 @@ impl<'n> Lower<'n> {
             _ => Expr::U32(0),
         };
         let uses = monoid.exprs.iter().flat_map(parts).chain(monoid.merge.iter().copied()).filter(|p| *p == id).count();
-        if uses > 1 && !of_element(monoid, id) && !build::cheap(&value) {
+        if uses > 1 && !build::cheap(&value) {
             let kind = Kind::Value(build::scalar(type_of(monoid, id)));
             let value = self.bind("m", kind, value);
             known.insert(id.0, value.clone());
@@ -285,10 +290,12 @@ fn parts(expr: &ir::Expr) -> Vec<ExprId> {
 
 /// Whether a monoid's expression differs between the elements of an array.
 fn of_element(monoid: &Monoid, id: ExprId) -> bool {
-    match &monoid.exprs[id.0 as usize] {
-        ir::Expr::Part(_, f) => monoid.fields[*f].array,
-        e => parts(e).into_iter().any(|p| of_element(monoid, p)),
+    let mut differs: Vec<bool> = Vec::new();
+    for expr in &monoid.exprs[..=id.0 as usize] {
+        let own = matches!(expr, ir::Expr::Part(_, f) if monoid.fields[*f].array);
+        differs.push(own || parts(expr).into_iter().any(|p| differs[p.0 as usize]));
     }
+    differs[id.0 as usize]
 }
 
 fn type_of(monoid: &Monoid, id: ExprId) -> Type {

@@ -4,7 +4,7 @@ use super::build::{and, bin, div, lt, rem, u};
 use super::hoist::roots;
 use super::{Env, Lower};
 use crate::apply::tensors_guard;
-use crate::deps::{AxisSet, operands};
+use crate::deps::{AxisSet, any};
 use crate::error::ScheduleError;
 use crate::loops::{Expr, Stmt as Out};
 use tilewright_dsl::ir::{self, AxisId, Binary, Stmt};
@@ -128,9 +128,8 @@ impl Lower<'_> {
     /// Whether a value is made of elements that the kernel changes in place.
     pub fn reads_in_place(&self, id: ir::ExprId) -> bool {
         let kernel = self.nest.kernel;
-        let expr = kernel.expr(id);
-        matches!(expr, ir::Expr::Load(t, _) if kernel.tensor(*t).role == ir::Role::InOut)
-            || operands(kernel, expr).into_iter().any(|o| self.reads_in_place(o))
+        let in_place = |e| matches!(kernel.expr(e), ir::Expr::Load(t, _) if kernel.tensor(*t).role == ir::Role::InOut);
+        any(kernel, id, in_place)
     }
 
     /// With several writes, what one of them reads may be what another one writes: values get names before the first write.

@@ -549,15 +549,13 @@ impl Lower<'_> {
 
     /// Whether a value is made by invocations together, each time that one of the tile's axes moves.
     fn spreads_lanes(&self, id: ExprId, moved: &[AxisId]) -> bool {
-        let kernel = self.nest.kernel;
-        let own = match kernel.expr(id) {
+        crate::deps::any(self.nest.kernel, id, |id| match self.nest.kernel.expr(id) {
             ir::Expr::Reduce(r) => {
                 let stale = moved.iter().any(|a| self.nest.deps.free(id).has(*a));
                 self.nest.plan(r.axis).lanes > 1 && (stale || self.recall_reduce(id).is_none())
             }
             _ => false,
-        };
-        own || crate::deps::operands(kernel, kernel.expr(id)).into_iter().any(|o| self.spreads_lanes(o, moved))
+        })
     }
 
     fn recall_reduce(&self, id: ExprId) -> Option<Expr> {

@@ -2,10 +2,11 @@
 
 use super::build::{self, binary, u};
 use super::{Env, Key, Lower};
+use crate::deps;
 use crate::error::ScheduleError;
 use crate::loops::{Expr, Kind};
 use crate::shape::Extent;
-use tilewright_dsl::ir::{self, ExprId, Type, Unary};
+use tilewright_dsl::ir::{self, ExprId, Reduce, Type, Unary};
 
 impl Lower<'_> {
     /// The value of an expression; the reductions in it have been computed.
@@ -79,7 +80,7 @@ impl Lower<'_> {
         Ok(value)
     }
 
-    fn param(&self, name: &str) -> Expr {
+    pub fn param(&self, name: &str) -> Expr {
         Expr::Param(self.ir.params.iter().position(|p| p.name == name).unwrap_or_default())
     }
 
@@ -95,7 +96,17 @@ impl Lower<'_> {
                     self.private_slot(*a, offset)
                 }
                 // An array that each invocation has to itself lies in the order of its axis.
-                _ => self.value(index, env)?,
+                (_, r) => {
+                    let at = self.value(index, env)?;
+                    match r {
+                        ir::Expr::Reduce(Reduce { array: Some(c), .. }) if deps::is_loaded(self.nest.kernel, index) => {
+                            let (lo, hi) = (self.nest.kernel.axis(*c).lo, self.nest.kernel.axis(*c).hi);
+                            let count = build::sub(self.value(hi, env)?, self.value(lo, env)?);
+                            build::min(at, build::sub(count, u(1)))
+                        }
+                        _ => at,
+                    }
+                }
             };
             return Ok(Expr::Element(array, Box::new(slot)));
         }

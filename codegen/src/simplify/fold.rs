@@ -1,6 +1,7 @@
 //! Rewrites of one operator that hold for all values of its operands.
 
 use crate::loops::Expr;
+use tilewright_dsl::eval::to_u32;
 use tilewright_dsl::ir::{Binary, Unary};
 
 /// Where the hyperbolic tangent of an f32 has long been ±1.
@@ -28,7 +29,7 @@ pub(super) fn unary(op: Unary, a: &Expr) -> Option<Expr> {
         (Unary::Bits, Expr::FromBits(x)) => Some((**x).clone()),
         (Unary::ToF32, Expr::U32(x)) => Some(Expr::F32(*x as f32)),
         (Unary::ToF32, Expr::F32(_)) | (Unary::ToU32, Expr::U32(_)) => Some(a.clone()),
-        (Unary::ToU32, Expr::F32(x)) => Some(Expr::U32(*x as u32)),
+        (Unary::ToU32, Expr::F32(x)) => Some(Expr::U32(to_u32(*x))),
         _ => None,
     }
 }
@@ -136,6 +137,13 @@ fn neutral(op: Binary, a: &Expr, b: &Expr) -> Option<Expr> {
 
 /// Sums and products of u32 are associative: constants meet, and sums lean to the left. A constant shows which type it is.
 fn regrouped(op: Binary, a: &Expr, b: &Expr) -> Option<Expr> {
+    // (x + m) - n
+    if let (Binary::Sub, Expr::Binary(Binary::Add, x, m), Expr::U32(n)) = (op, a, b)
+        && let Expr::U32(m) = **m
+    {
+        let (sign, rest) = if m >= *n { (Binary::Add, m - n) } else { (Binary::Sub, n - m) };
+        return Some(Expr::Binary(sign, x.clone(), Box::new(Expr::U32(rest))));
+    }
     if !matches!(op, Binary::Add | Binary::Mul) {
         return None;
     }

@@ -1,7 +1,8 @@
 //! Makes loop IR shorter without changing a bit of any result.
 //!
 //! Constants are folded, conditions and bounds that the invocations' ranges decide are dropped, loops of no or one step are
-//! unrolled, and what nobody reads is removed. f32 arithmetic is never reordered, and of constants only `+ - * /`, `min`, `max`
+//! unrolled, what is computed twice in a scope is named once, neighbours under one condition are joined, and what nobody reads is
+//! removed. f32 arithmetic is never reordered, and of constants only `+ - * /`, `min`, `max`
 //! and the like are computed here, rounded by IEEE 754 (no `exp`, no `fma`). One rewrite adds text: an argument of `tanh` is clamped to ±10, where f32 has
 //! reached ±1, because drivers may return NaN beyond (gpuweb/gpuweb#4458); of a NaN it may make a number, as `min` and `max` may.
 
@@ -20,7 +21,7 @@ pub fn simplify(ir: &mut LoopIr) {
     for _ in 0..16 {
         let before = ir.body.clone();
         let frame = LoopIr { body: vec![], ..ir.clone() };
-        let mut pass = Pass { ranges: Ranges::new(&frame), known: HashMap::new() };
+        let mut pass = Pass::new(&frame);
         ir.body = pass.block(mem::take(&mut ir.body));
         sweep(ir);
         if ir.body == before {
@@ -33,16 +34,57 @@ struct Pass<'a> {
     ranges: Ranges<'a>,
     /// Lets that are constants or other names.
     known: HashMap<Var, Expr>,
+    /// Values that have a name here, by their text.
+    made: HashMap<String, Var>,
+    /// Their texts in the order in which they came.
+    order: Vec<String>,
+    /// What conditions around this place say: the first is less than the second.
+    less: Vec<(Expr, Expr)>,
 }
 
-impl Pass<'_> {
+impl<'a> Pass<'a> {
+    fn new(frame: &'a LoopIr) -> Self {
+        let (made, order) = (HashMap::new(), Vec::new());
+        Pass { ranges: Ranges::new(frame), known: HashMap::new(), made, order, less: Vec::new() }
+    }
+
     fn block(&mut self, body: Vec<Stmt>) -> Vec<Stmt> {
+        let before = self.order.len();
         let mut out: Vec<Stmt> = Vec::new();
         for stmt in body {
             self.stmt(stmt, &mut out);
         }
+        for text in self.order.drain(before..) {
+            self.made.remove(&text);
+        }
         out.dedup_by(|b, a| *a == Stmt::Barrier && *b == Stmt::Barrier);
+        self.together(out)
+    }
+
+    /// Neighbours under one condition become one.
+    fn together(&self, body: Vec<Stmt>) -> Vec<Stmt> {
+        let mut out: Vec<Stmt> = Vec::with_capacity(body.len());
+        for stmt in body {
+            match (out.last_mut(), stmt) {
+                (Some(Stmt::If(one, then, or)), Stmt::If(other, more, otherwise))
+                    if *one == other && or.is_empty() && otherwise.is_empty() && self.stays(one) =>
+                {
+                    then.extend(more);
+                }
+                (_, stmt) => out.push(stmt),
+            }
+        }
         out
+    }
+
+    /// Whether an expression has the same value wherever it stands in the scope of its locals.
+    fn stays(&self, e: &Expr) -> bool {
+        match e {
+            Expr::Var(v) => self.ranges.known(*v).is_some(),
+            Expr::Load { buffer, index, .. } => self.ranges.reads_only(*buffer) && self.stays(index),
+            Expr::Shared(..) | Expr::Element(..) | Expr::ShuffleXor(..) => false,
+            _ => e.operands().into_iter().all(|x| self.stays(x)),
+        }
     }
 
     fn stmt(&mut self, mut stmt: Stmt, out: &mut Vec<Stmt>) {
@@ -52,8 +94,17 @@ impl Pass<'_> {
         match stmt {
             Stmt::Let(v, e) => {
                 self.ranges.set(v, self.ranges.of(&e));
-                if matches!(e, Expr::U32(_) | Expr::F32(_) | Expr::Bool(_)) {
+                let name = matches!(e, Expr::Var(old) if self.ranges.known(old).is_some());
+                if name || matches!(e, Expr::U32(_) | Expr::F32(_) | Expr::Bool(_)) {
                     self.known.insert(v, e.clone());
+                } else if !e.operands().is_empty() && self.stays(&e) {
+                    let text = format!("{e:?}");
+                    if let Some(old) = self.made.get(&text) {
+                        self.known.insert(v, Expr::Var(*old));
+                    } else {
+                        self.order.push(text.clone());
+                        self.made.insert(text, v);
+                    }
                 }
                 out.push(Stmt::Let(v, e));
             }
@@ -61,7 +112,11 @@ impl Pass<'_> {
                 Some(true) => out.extend(self.block(then)),
                 Some(false) => out.extend(self.block(or)),
                 None => {
-                    let (then, or) = (self.block(then), self.block(or));
+                    let (less, before) = (self.less.len(), self.narrow(&cond));
+                    let then = self.block(then);
+                    self.less.truncate(less);
+                    before.into_iter().rev().for_each(|(v, range)| self.ranges.set(v, range));
+                    let or = self.block(or);
                     match (then.is_empty(), or.is_empty()) {
                         (true, true) => {}
                         (true, false) => {
@@ -95,6 +150,32 @@ impl Pass<'_> {
         }
     }
 
+    /// Notes what a condition says of locals that never change; what was known of them before is given back.
+    fn narrow(&mut self, cond: &Expr) -> Vec<(Var, Range)> {
+        let Expr::Binary(op, a, b) = cond else { return vec![] };
+        match (op, &**a) {
+            (Binary::And, _) => {
+                let mut before = self.narrow(a);
+                before.extend(self.narrow(b));
+                before
+            }
+            (Binary::Lt, first) => {
+                if self.stays(a) && self.stays(b) {
+                    self.less.push((first.clone(), (**b).clone()));
+                }
+                let Expr::Var(v) = first else { return vec![] };
+                let Some(known) = self.ranges.known(*v) else { return vec![] };
+                let end = self.ranges.of(b).hi;
+                if end == 0 || end > known.hi || end <= known.lo {
+                    return vec![];
+                }
+                self.ranges.set(*v, Range::new(known.lo, end - 1));
+                vec![(*v, known)]
+            }
+            _ => vec![],
+        }
+    }
+
     /// Rewrites an expression, operands first.
     fn expr(&self, e: &mut Expr) {
         for x in e.operands_mut() {
@@ -118,10 +199,20 @@ impl Pass<'_> {
                 Expr::U32(bits) if f32::from_bits(bits).is_finite() => Some(Expr::F32(f32::from_bits(bits))),
                 _ => None,
             },
-            Expr::Binary(op, a, b) => fold::binary(*op, a, b).or_else(|| self.ranged(*op, a, b)).or_else(|| {
+            Expr::Binary(op, a, b) => fold::binary(*op, a, b).or_else(|| self.ranged(*op, a, b)).or_else(|| self.told(*op, a, b)).or_else(|| {
                 let known = self.ranges.decide(e)?;
                 (*e != Expr::Bool(known)).then_some(Expr::Bool(known))
             }),
+            _ => None,
+        }
+    }
+
+    /// What the conditions around this place say of `a < b` and of `min(a, b - 1)`.
+    fn told(&self, op: Binary, a: &Expr, b: &Expr) -> Option<Expr> {
+        let less = |end: &Expr| self.less.iter().any(|(x, y)| x == a && y == end);
+        match (op, b) {
+            (Binary::Lt, end) if less(end) => Some(Expr::Bool(true)),
+            (Binary::Min, Expr::Binary(Binary::Sub, end, one)) if **one == Expr::U32(1) && less(end) => Some(a.clone()),
             _ => None,
         }
     }

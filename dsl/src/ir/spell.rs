@@ -1,18 +1,27 @@
 //! Expressions as text, for messages: `H / G`, `D == 2 * F`, `x[t + 1]`.
 
+use std::collections::HashSet;
+
 use super::*;
 
+/// Operators within operators that are written out: a message names a value, and values that are shared would double at each.
+const DEPTH: u32 = 8;
+
 impl Kernel {
-    /// An expression as its author would write it; a choice or a reduction in it is `..`.
+    /// An expression as its author would write it; a choice, a reduction or what lies deep in it is `..`.
     pub fn spell(&self, id: ExprId) -> String {
-        self.spelled(id, 0)
+        self.spelled(id, 0, DEPTH)
     }
 
     /// The names of the extents in an expression, each once.
     pub fn extents_in(&self, id: ExprId) -> Vec<&str> {
         let mut found: Vec<&str> = Vec::new();
         let mut open = vec![id];
+        let mut seen = HashSet::new();
         while let Some(id) = open.pop() {
+            if !seen.insert(id) {
+                continue;
+            }
             match self.expr(id) {
                 Expr::Extent(e) if !found.contains(&self.extents[e.0 as usize].as_str()) => {
                     found.push(&self.extents[e.0 as usize]);
@@ -37,7 +46,9 @@ impl Kernel {
     }
 
     /// With parentheses where `outer`, the precedence of what stands around it, binds tighter.
-    fn spelled(&self, id: ExprId, outer: u8) -> String {
+    fn spelled(&self, id: ExprId, outer: u8, depth: u32) -> String {
+        let inner = depth.saturating_sub(1);
+        let spell = |id: ExprId, outer: u8| self.spelled(id, outer, inner);
         match self.expr(id) {
             Expr::F32(bits) => format!("{:?}", f32::from_bits(*bits)),
             Expr::U32(n) => n.to_string(),
@@ -45,21 +56,22 @@ impl Kernel {
             Expr::Axis(a) => self.axis(*a).name.clone(),
             Expr::Extent(e) => self.extents[e.0 as usize].clone(),
             Expr::Scalar(s) => self.scalars[s.0 as usize].name.clone(),
+            _ if depth == 0 => "..".into(),
             Expr::Load(t, at) => {
-                let at = at.iter().map(|i| format!("[{}]", self.spell(*i)));
+                let at = at.iter().map(|i| format!("[{}]", spell(*i, 0)));
                 self.tensor(*t).name.clone() + &at.collect::<String>()
             }
-            Expr::Unary(Unary::Not, a) => format!("!{}", self.spelled(*a, 11)),
-            Expr::Unary(Unary::Neg, a) => format!("-{}", self.spelled(*a, 11)),
-            Expr::Unary(Unary::ToF32, a) => format!("{} as f32", self.spelled(*a, 10)),
-            Expr::Unary(Unary::ToU32, a) => format!("{} as u32", self.spelled(*a, 10)),
-            Expr::Unary(op, a) => format!("{}({})", format!("{op:?}").to_lowercase(), self.spell(*a)),
+            Expr::Unary(Unary::Not, a) => format!("!{}", spell(*a, 11)),
+            Expr::Unary(Unary::Neg, a) => format!("-{}", spell(*a, 11)),
+            Expr::Unary(Unary::ToF32, a) => format!("{} as f32", spell(*a, 10)),
+            Expr::Unary(Unary::ToU32, a) => format!("{} as u32", spell(*a, 10)),
+            Expr::Unary(op, a) => format!("{}({})", format!("{op:?}").to_lowercase(), spell(*a, 0)),
             Expr::Binary(op @ (Binary::Min | Binary::Max), a, b) => {
-                format!("{}({}, {})", format!("{op:?}").to_lowercase(), self.spell(*a), self.spell(*b))
+                format!("{}({}, {})", format!("{op:?}").to_lowercase(), spell(*a, 0), spell(*b, 0))
             }
             Expr::Binary(op, a, b) => {
                 let (sign, own) = sign(*op, self.type_of(*a));
-                let text = format!("{} {sign} {}", self.spelled(*a, own), self.spelled(*b, own + 1));
+                let text = format!("{} {sign} {}", spell(*a, own), spell(*b, own + 1));
                 if own < outer { format!("({text})") } else { text }
             }
             Expr::Select(..) | Expr::Reduce(_) | Expr::Field(..) | Expr::Element(..) | Expr::Part(..) => "..".into(),

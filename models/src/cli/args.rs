@@ -371,8 +371,8 @@ pub enum ShadersCommand {
     },
     /// The text that a kernel becomes by a schedule
     #[command(after_help = "Whatever the adapter here, the text is for the least WebGPU device (256 invocations, \
-        16 KiB of\nworkgroup memory, 128 MiB a binding, 8 storage buffers) with subgroups of 4 to 128. What only a wider \
-        one can run is\ncompiled for `wide` (1,024 invocations, 32 KiB), and a note on stderr says so.\n\nExamples:\n  tilewright shaders show linear\n  tilewright shaders show linear --schedule \
+        16 KiB of\nworkgroup memory, 128 MiB a binding, 8 storage buffers) with subgroups of 4 to 128. What \
+        only a wider\none can run is compiled for `wide` (1,024 invocations, 32 KiB), and a note on stderr says so.\n\nExamples:\n  tilewright shaders show linear\n  tilewright shaders show linear --schedule \
         coalesced --shape r=4864,k=896 --target loops\n  tilewright shaders show linear --schedules mine.txt --schedule mine")]
     Show(ShowArgs),
     /// Write every shader of a model's plan into a folder, with a manifest that lets another host run them
@@ -396,7 +396,7 @@ pub struct ShowArgs {
 
     /// Extents by name, in any case: `r=896` fixes one, `t<=64` leaves it to run time; those that are not given are those of
     /// Qwen2.5-0.5B when it decodes
-    #[arg(long, value_name = "r=896,k=896", value_parser = shape, default_value = "")]
+    #[arg(long, value_name = "r=896,k=896", value_parser = shape, default_value = "", hide_default_value = true)]
     pub shape: ShapeArg,
 
     /// Which text

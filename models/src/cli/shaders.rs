@@ -95,6 +95,15 @@ pub fn entry(name: &str) -> Result<Entry, CliError> {
     })
 }
 
+/// The schedule that is asked for: by its name, else the only one of a file, else `empty`.
+pub fn chosen(entry: &Entry, file: Option<&Path>, name: Option<&str>) -> Result<Schedule, CliError> {
+    match (name, file) {
+        (Some(name), file) => schedule(entry, file, name),
+        (None, Some(file)) => only(entry, file),
+        (None, None) => Ok(Schedule::empty(&entry.kernel.name)),
+    }
+}
+
 /// The schedule of that name: one of a file, else one of the kernel's, `empty` included.
 pub fn schedule(entry: &Entry, file: Option<&Path>, name: &str) -> Result<Schedule, CliError> {
     let kernel = &entry.kernel.name;
@@ -152,11 +161,7 @@ fn with_empty(kernel: &Kernel, schedules: Vec<Schedule>) -> Vec<Schedule> {
 
 fn show(args: &ShowArgs) -> Result<(), CliError> {
     let entry = entry(&args.kernel)?;
-    let schedule = match (&args.schedule, &args.schedules) {
-        (Some(name), file) => schedule(&entry, file.as_deref(), name)?,
-        (None, Some(file)) => only(&entry, file)?,
-        (None, None) => Schedule::empty(&entry.kernel.name),
-    };
+    let schedule = chosen(&entry, args.schedules.as_deref(), args.schedule.as_deref())?;
     let shape = shape(&args.shape, &entry)?;
     let program = compile(&entry.kernel, &schedule, &shape, &target(&entry.kernel, &schedule, &shape))?;
     let inexpressible = program.shaders.iter().find_map(|shader| hlsl::inexpressible(&shader.loops));

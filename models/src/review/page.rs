@@ -3,7 +3,7 @@
 //! The frame is a template; lines of code are made here, escaped word by word. The rule: no address of another host is on the
 //! page, it can be read without its script, and a block of code scrolls in itself, never the page.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use minijinja::{Environment, Value, context};
 
@@ -22,16 +22,18 @@ pub fn html(comparison: &Comparison) -> Result<String, minijinja::Error> {
     environment.add_template("page.html", TEMPLATE)?;
     let compared = !comparison.old.is_empty();
     let mut groups: Vec<(String, Vec<Value>)> = Vec::new();
-    for (i, pair) in comparison.pairs.iter().enumerate() {
+    let mut taken = HashSet::new();
+    for pair in &comparison.pairs {
         if groups.last().is_none_or(|(kernel, _)| *kernel != pair.kernel) {
             groups.push((pair.kernel.clone(), Vec::new()));
         }
         if let Some((_, shaders)) = groups.last_mut() {
-            shaders.push(shader(pair, i, compared));
+            shaders.push(shader(pair, anchor(&format!("{}/{}", pair.kernel, pair.name), &mut taken), compared));
         }
     }
     let groups: Vec<Value> = groups.into_iter().map(|(kernel, shaders)| group(&kernel, shaders)).collect();
-    let documents: Vec<Value> = comparison.documents.iter().enumerate().map(document).collect();
+    let documents = comparison.documents.iter().map(|d| document(d, anchor(&d.name, &mut taken)));
+    let documents: Vec<Value> = documents.collect();
     let documents = (!documents.is_empty()).then(|| group("plans and explanations", documents));
     let mut states: BTreeMap<&str, usize> = BTreeMap::new();
     for state in comparison.pairs.iter().map(Pair::state).chain(comparison.documents.iter().map(Document::state)) {
@@ -42,7 +44,7 @@ pub fn html(comparison: &Comparison) -> Result<String, minijinja::Error> {
         title => &comparison.title,
         old => &comparison.old,
         new => &comparison.new,
-        notes => &comparison.notes,
+        notes => comparison.notes.iter().map(|note| marked(note)).collect::<Vec<_>>(),
         settings => settings.then(|| code(&comparison.settings, true)),
         plan => table(&comparison.plan),
         states,
@@ -69,10 +71,31 @@ fn group(name: &str, entries: Vec<Value>) -> Value {
     context! { name, entries, other, same }
 }
 
-fn document((index, document): (usize, &Document)) -> Value {
+/// A place on the page that is called as what stands there, so that a link to it holds when other shaders come and go.
+fn anchor(name: &str, taken: &mut HashSet<String>) -> String {
+    let legal = |c: char| if c.is_ascii_alphanumeric() || "/._".contains(c) { c } else { '-' };
+    let name: String = name.replace(" -> ", "-").chars().map(legal).collect();
+    let numbered = (2..).map(|i| format!("{name}-{i}"));
+    let free = std::iter::once(name.clone()).chain(numbered).find(|n| !taken.contains(n)).unwrap_or(name);
+    taken.insert(free.clone());
+    free
+}
+
+/// Words of a line, with what stands between backticks as code.
+fn marked(line: &str) -> Value {
+    let part = |(i, text): (usize, &str)| match i % 2 {
+        1 => format!("<code>{}</code>", highlight::escape(text)),
+        _ => highlight::escape(text),
+    };
+    let whole = line.matches('`').count() % 2 == 0;
+    let out = if whole { line.split('`').enumerate().map(part).collect() } else { highlight::escape(line) };
+    Value::from_safe_string(out)
+}
+
+fn document(document: &Document, id: String) -> Value {
     let state = word(document.state());
     let name = &document.name;
-    context! { id => format!("d{index}"), name, state, code => code(&document.lines(), state != "same") }
+    context! { id, name, state, code => code(&document.lines(), state != "same") }
 }
 
 /// A language's name above its text.
@@ -83,7 +106,7 @@ fn title(language: Language) -> String {
     }
 }
 
-fn shader(pair: &Pair, index: usize, compared: bool) -> Value {
+fn shader(pair: &Pair, id: String, compared: bool) -> Value {
     let has = pair.languages();
     let columns: Vec<Value> = Language::ALL
         .into_iter()
@@ -95,7 +118,7 @@ fn shader(pair: &Pair, index: usize, compared: bool) -> Value {
         })
         .collect();
     context! {
-        id => format!("s{index}"),
+        id,
         name => &pair.name,
         kernel => &pair.kernel,
         subject => pair.subject(),
@@ -181,9 +204,19 @@ mod tests {
         let page = html(&comparison).unwrap();
         let nav = page.split_once("<nav").unwrap().1.split_once("</nav>").unwrap().0;
         let at = |part: &str| nav.find(part).unwrap_or_else(|| panic!("no {part} in {nav}"));
-        assert!(at("#s1") < at("<summary>1 equal</summary>") && at("<summary>") < at("#s0"), "{nav}");
+        assert!(at("#-k-/n-\"") < at("<summary>1 equal</summary>") && at("<summary>") < at("#-k-/equal"), "{nav}");
         let alone = Comparison { old: String::new(), ..comparison };
         assert!(!html(&alone).unwrap().contains("<summary>"), "without an old side nothing is equal");
+    }
+
+    #[test]
+    fn a_place_is_called_as_what_stands_there() {
+        let mut taken = HashSet::new();
+        let found = ["attention/octets", "linear/row -> tiled", "linear/row -> tiled", "plans/tiny-3"].map(|n| anchor(n, &mut taken));
+        assert_eq!(found, ["attention/octets", "linear/row-tiled", "linear/row-tiled-2", "plans/tiny-3"]);
+        let note = |text: &str| marked(text).to_string();
+        assert_eq!(note("for `wide` <b>"), "for <code>wide</code> &lt;b&gt;");
+        assert_eq!(note("one ` alone"), "one ` alone");
     }
 
     #[test]

@@ -21,11 +21,13 @@ use crate::error::ModelError;
 use crate::files::BUNDLED;
 use crate::synth::preset;
 use crate::tiers::{self, Tier};
+use crate::tune::{Phase, Site};
 
 /// Positions that both plans make room for, if the model has as many.
 const CONTEXT: usize = 2048;
 
-/// Every tier's plan of two models, as it is reviewed: by its place under `snapshots/`, for the least device there is.
+/// Every tier's plan of two models, as it is reviewed: by its place under `snapshots/`, for the least device there is, and for a
+/// wide one where that has another plan.
 ///
 /// # Errors
 /// A tier that is not possible there.
@@ -33,16 +35,22 @@ pub fn texts() -> Result<Documents, ModelError> {
     let mut found = Documents::new();
     for (model, config) in [("tiny", Config::open(BUNDLED.as_ref())?), ("qwen2.5-0.5b", preset("qwen2.5-0.5b")?)] {
         for tier in tiers::all() {
-            found.insert(format!("plans/{model}-{}", tier.number), text(model, &config, tier)?);
+            let [least, wide] = [Target::webgpu(), Target::wide()].map(|target| text(model, &config, tier, &target));
+            let (least, wide) = (least?, wide?);
+            // The first line names the target.
+            let rest = |text: &str| text.split_once('\n').map(|(_, rest)| rest.to_string());
+            if rest(&wide) != rest(&least) {
+                found.insert(format!("plans/{model}-{}-{}", tier.number, Target::wide().name), wide);
+            }
+            found.insert(format!("plans/{model}-{}", tier.number), least);
         }
     }
     Ok(found)
 }
 
-fn text(model: &str, config: &Config, tier: &Tier) -> Result<String, ModelError> {
-    let target = Target::webgpu();
+fn text(model: &str, config: &Config, tier: &Tier, target: &Target) -> Result<String, ModelError> {
     let options = options(config, tier.number);
-    let report = Engine::plan(config, &target, &options)?;
+    let report = Engine::plan(config, target, &options)?;
     let context = options.context.unwrap_or_default();
     let mut text = format!("model {model}, tier {} ({}), target {}", tier.number, tier.name, target.name);
     text += &format!(", context {context}\nchange: {}\n", tier.change);
@@ -77,7 +85,7 @@ struct Shader {
 /// # Errors
 /// A tier that is not possible on the target.
 pub fn tiers(config: &Config, head: &str, model: &str, old: usize, new: usize) -> Result<Comparison, ModelError> {
-    let ((old_report, old_shaders), (new_report, new_shaders)) = (plan(config, head, old)?, plan(config, head, new)?);
+    let (old_side, new_side) = (plan(config, head, old)?, plan(config, head, new)?);
     let (old, new) = (tiers::tier(old), tiers::tier(new));
     let between: Vec<&Tier> = tiers::all().iter().filter(|t| t.number > old.number && t.number <= new.number).collect();
     let change = |t: &&Tier| format!("tier {} ({}): {}", t.number, t.name, t.change);
@@ -86,14 +94,21 @@ pub fn tiers(config: &Config, head: &str, model: &str, old: usize, new: usize) -
         old: format!("tier {}", old.number),
         new: format!("tier {}", new.number),
         notes: between.iter().map(change).chain([format!("both are planned for {}", size(&Target::wide()))]).collect(),
-        settings: lines(&settings(old, &old_shaders), &settings(new, &new_shaders)),
-        plan: figures(&costs(&old_report), &costs(&new_report)),
-        pairs: pairs(&old_shaders, &new_shaders),
+        settings: lines(&settings(old, &old_side.sites), &settings(new, &new_side.sites)),
+        plan: figures(&costs(&old_side.report), &costs(&new_side.report)),
+        pairs: pairs(&old_side.shaders, &new_side.shaders),
         documents: Vec::new(),
     })
 }
 
-fn plan(config: &Config, head: &str, number: usize) -> Result<(PlanReport, Vec<Shader>), ModelError> {
+/// One tier's plan, as far as it is compared.
+struct Planned {
+    report: PlanReport,
+    shaders: Vec<Shader>,
+    sites: Vec<Site>,
+}
+
+fn plan(config: &Config, head: &str, number: usize) -> Result<Planned, ModelError> {
     let (plan, notes) = Plan::choose(config, head, &Target::wide(), &options(config, number), true)?;
     let mut shaders: Vec<Shader> = Vec::new();
     for program in plan.programs() {
@@ -106,7 +121,7 @@ fn plan(config: &Config, head: &str, number: usize) -> Result<(PlanReport, Vec<S
             }
         }
     }
-    Ok((plan.report(notes)?, shaders))
+    Ok(Planned { report: plan.report(notes)?, shaders, sites: plan.sites })
 }
 
 fn of_program(program: &Program) -> Vec<Shader> {
@@ -159,9 +174,12 @@ fn pairs(old: &[Shader], new: &[Shader]) -> Vec<Pair> {
     found.into_iter().map(noted).collect()
 }
 
-/// Everything that a tier sets, as text; of its schedules those that the plan runs.
-fn settings(tier: &Tier, shaders: &[Shader]) -> String {
-    let runs = |s: &Schedule| shaders.iter().any(|shader| shader.kernel == s.kernel && shader.program == s.name);
+/// Everything that a tier sets, as text; of its schedules those that the plan runs, in the phases in which it runs them.
+fn settings(tier: &Tier, sites: &[Site]) -> String {
+    let runs = |s: &Schedule, prefill: bool| {
+        let here = |site: &&Site| site.kernel.name == s.kernel && site.program.schedule == s.name;
+        sites.iter().filter(here).any(|site| (site.phase == Phase::Prefill) == prefill)
+    };
     let submission = match tier.submission {
         Submission::PerOp { wait: true } => "op by op, waiting for each",
         Submission::PerOp { wait: false } => "op by op",
@@ -177,12 +195,26 @@ fn settings(tier: &Tier, shaders: &[Shader]) -> String {
     let mut idle = Vec::new();
     for phases in schedules {
         let both = phases.prefill == phases.decode;
-        let parts =
-            [(if both { "prefill and decode" } else { "prefill" }, &phases.prefill), ("decode", &phases.decode)];
-        for (phase, schedule) in parts.into_iter().take(if both { 1 } else { 2 }) {
-            match runs(schedule) {
-                true => text += &format!("{phase}: {schedule}"),
-                false => idle.push(format!("{} {} ({phase})", schedule.kernel, schedule.name)),
+        let told = match (runs(&phases.prefill, true), runs(&phases.decode, false)) {
+            (true, true) if both => vec![("prefill and decode", &phases.prefill)],
+            (prefill, decode) => {
+                let asked = [("prefill", &phases.prefill, prefill), ("decode", &phases.decode, decode)];
+                // A schedule that either phase takes is not idle, whichever it is that falls back on it.
+                let never = |s: &Schedule| !runs(s, true) && !runs(s, false);
+                let left = asked.iter().filter(|(_, s, runs)| !runs && never(s));
+                let left = left.take(if both { 1 } else { 2 });
+                idle.extend(left.map(|(phase, s, _)| match both {
+                    true => format!("{} {} (prefill and decode)", s.kernel, s.name),
+                    false => format!("{} {} ({phase})", s.kernel, s.name),
+                }));
+                asked.into_iter().filter(|a| a.2).map(|(phase, s, _)| (phase, s)).collect()
+            }
+        };
+        for (phase, schedule) in told {
+            let line = format!("{phase}: {schedule}");
+            // What is listed for a phase twice is told once.
+            if !text.contains(&line) {
+                text += &line;
             }
         }
     }

@@ -46,6 +46,14 @@ pub enum RevisionError {
         /// The revision.
         revision: String,
     },
+    /// The revision keeps its snapshots otherwise.
+    #[error(
+        "revision `{revision}` keeps its shaders under snapshots/ in an older layout, which is not read\n  = help: choose a later revision"
+    )]
+    OlderLayout {
+        /// The revision.
+        revision: String,
+    },
     /// git failed.
     #[error("git cannot read revision `{revision}`: {said}")]
     Failed {
@@ -90,7 +98,11 @@ pub fn at(revision: &str) -> Result<Reviewed, RevisionError> {
     let names = String::from_utf8_lossy(&list);
     let files: Vec<(&str, Place)> = names.split('\0').filter_map(|path| Some((path, placed(path)?))).collect();
     if !files.iter().any(|(_, place)| matches!(place, Place::Shader(..))) {
-        return Err(RevisionError::NoSnapshots { revision: revision.into() });
+        let revision = revision.into();
+        return Err(match names.is_empty() {
+            true => RevisionError::NoSnapshots { revision },
+            false => RevisionError::OlderLayout { revision },
+        });
     }
     let asked: String = files.iter().map(|(path, _)| format!("{commit}:{path}\n")).collect();
     let batch = git(revision, &["-C", &top, "cat-file", "--batch"], Some(asked))?.map_err(failed)?;

@@ -87,6 +87,7 @@ impl Object {
         let status = make(&mut pointer);
         match NonNull::new(pointer) {
             Some(pointer) if status >= 0 => Ok(Object(pointer)),
+            _ if status >= 0 => Err(format!("{what} gives no object")),
             _ => Err(format!("{what} gives {status:#010x}")),
         }
     }

@@ -88,6 +88,18 @@ fn a_run_time_extent_is_a_scalar() {
     assert!(missing.to_string().contains("parameter `T`"), "{missing}");
     given.insert("T".into(), Value::U32(3));
     device().run(&program, &given, &mut tensors).unwrap_or_else(|e| panic!("{e}"));
+    // The device's own checks are off: what the program has no room for is never begun.
+    for found in [6, 60_000, u32::MAX] {
+        let beyond = set_to(&given, "T", Value::U32(found));
+        let before = tensors.clone();
+        match device().run(&program, &beyond, &mut tensors) {
+            Err(RuntimeError::Graph { fault, .. }) => {
+                assert_eq!(fault, GraphFault::OverCapacity { name: "T".into(), found, capacity: 5 });
+            }
+            other => panic!("{other:?}"),
+        }
+        assert_eq!(tensors, before);
+    }
     // Rows beyond T stay.
     let mut expected = meaning();
     for (name, n) in [("ids", 5), ("last", 5), ("y", 5 * 13)] {
@@ -116,6 +128,12 @@ fn a_tensor_may_lie_in_parts() {
     device().run(&program, &BTreeMap::new(), &mut tensors).unwrap_or_else(|e| panic!("{e}"));
     // Thirteen numbers from 13 r on.
     assert_eq!(tensors["y"], Data::F32((0..150).map(|r| (13 * (13 * r + 6)) as f32).collect()));
+}
+
+fn set_to<T: Clone>(given: &BTreeMap<String, T>, name: &str, value: T) -> BTreeMap<String, T> {
+    let mut changed = given.clone();
+    set(&mut changed, name, value);
+    changed
 }
 
 fn set<T>(given: &mut BTreeMap<String, T>, name: &str, value: T) {

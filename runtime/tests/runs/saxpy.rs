@@ -1,5 +1,6 @@
 //! `y = a x + y` as loop IR written by hand, over one or more parts.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use tilewright_codegen::loops::{Access, Buffer, Builtin, Expr, Kind, LoopIr, Param, Shared, Stmt, Ty, Var, VarDecl};
 use tilewright_codegen::program::{Count, Program, Shader, TensorLayout};
@@ -27,6 +28,7 @@ pub fn program(row: u32, parts: u32) -> Program {
         schedule: "lanes".into(),
         tensors: vec![tensor("x", false), tensor("y", true)],
         shaders: (0..parts).map(shader).collect(),
+        capacities: BTreeMap::from([("n".into(), row)]),
     }
 }
 

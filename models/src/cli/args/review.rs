@@ -60,7 +60,7 @@ pub struct DiffArgs {
     pub target: Language,
 
     /// Extents by name, as for `shaders show`
-    #[arg(long, value_name = "r=896,k=896", value_parser = shape, default_value = "")]
+    #[arg(long, value_name = "r=896,k=896", value_parser = shape, default_value = "", hide_default_value = true)]
     pub shape: ShapeArg,
 
     /// Schedules from a file, beside those of the kernel; with OLD and NEW
@@ -85,16 +85,16 @@ pub struct ExplainArgs {
     #[arg(value_name = "KERNEL")]
     pub kernel: String,
 
-    /// The schedule, by its name
-    #[arg(long, value_name = "NAME", default_value = "empty")]
-    pub schedule: String,
+    /// The schedule, by its name [default: the only one that --schedules has for the kernel, else `empty`]
+    #[arg(long, value_name = "NAME")]
+    pub schedule: Option<String>,
 
     /// Schedules from a file, beside those of the kernel
     #[arg(long, value_name = "FILE")]
     pub schedules: Option<PathBuf>,
 
     /// Extents by name, as for `shaders show`
-    #[arg(long, value_name = "r=896,k=896", value_parser = shape, default_value = "")]
+    #[arg(long, value_name = "r=896,k=896", value_parser = shape, default_value = "", hide_default_value = true)]
     pub shape: ShapeArg,
 
     /// The language of the shader at the end
@@ -106,9 +106,9 @@ pub struct ExplainArgs {
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example:\n  tilewright shaders export OUT --model DIR --target wgsl-web --tier 6\n\nThe folder holds \
-    a text a shader and manifest.json: entries, bindings with their meaning, dispatch sizes\nas expressions of the run-time \
-    parameters, buffers, where weights lie, and the operations of each step. Weights are not copied: the manifest \
-    names\nthe tensors of the model's own files."
+    a text a shader and manifest.json: entries, bindings with their meaning, dispatch\nsizes as expressions of the run-time \
+    parameters, buffers, where weights lie, and the operations of each\nstep. Weights are not copied: the manifest \
+    names the tensors of the model's own files."
 )]
 pub struct ExportArgs {
     /// A new or empty folder, or one of an earlier export

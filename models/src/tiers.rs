@@ -10,8 +10,9 @@ use tilewright_dsl::schedule::{Schedule, Storage};
 use tilewright_runtime::Submission;
 
 use crate::kernels::{
-    argmax, attention, attention_parts, attention_stats, attention_values, bias, embedding, gated, head_parts, kv_append,
-    linear, linear_bias, linear_residual, mul, norm_gated, norm_linear, qkv, residual, rmsnorm, rope, rope_append, silu,
+    argmax, attention, attention_parts, attention_stats, attention_values, bias, embedding, gated, head_parts,
+    kv_append, linear, linear_bias, linear_residual, mul, norm_gated, norm_linear, qkv, residual, rmsnorm, rope,
+    rope_append, silu,
 };
 
 /// One tier.

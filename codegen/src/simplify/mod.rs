@@ -199,10 +199,13 @@ impl<'a> Pass<'a> {
                 Expr::U32(bits) if f32::from_bits(bits).is_finite() => Some(Expr::F32(f32::from_bits(bits))),
                 _ => None,
             },
-            Expr::Binary(op, a, b) => fold::binary(*op, a, b).or_else(|| self.ranged(*op, a, b)).or_else(|| self.told(*op, a, b)).or_else(|| {
-                let known = self.ranges.decide(e)?;
-                (*e != Expr::Bool(known)).then_some(Expr::Bool(known))
-            }),
+            Expr::Binary(op, a, b) => fold::binary(*op, a, b)
+                .or_else(|| self.ranged(*op, a, b))
+                .or_else(|| self.told(*op, a, b))
+                .or_else(|| {
+                    let known = self.ranges.decide(e)?;
+                    (*e != Expr::Bool(known)).then_some(Expr::Bool(known))
+                }),
             _ => None,
         }
     }

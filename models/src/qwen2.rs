@@ -94,7 +94,7 @@ impl<'m, 'a> Qwen2<'m, 'a> {
                 label: "gated",
                 kernel: "gated",
                 extents: &[("D", inner), ("K", hidden)],
-                tensors: &[&gated, &gate, &up, &x],
+                tensors: &[&gated, &gate, &x, &up],
                 scalars: &[],
                 touched: &[],
             })?;

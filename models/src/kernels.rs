@@ -107,7 +107,10 @@ pub fn all() -> Vec<Entry> {
         (qkv::qkv(), vec![qkv::rows(), qkv::subgroup()]),
         (norm_gated::norm_gated(), vec![norm_gated::rows(), norm_gated::subgroup(), norm_gated::eight()]),
         (linear_bias::linear_bias(), vec![linear_bias::naive(), linear_bias::tiled(), linear_bias::matrix()]),
-        (gated::gated(), vec![gated::naive(), gated::tiled(), gated::matrix(), gated::matrix_small()]),
+        (
+            gated::gated(),
+            vec![gated::naive(), gated::tiled(), gated::tiled_wide(), gated::matrix(), gated::matrix_small()],
+        ),
         (
             linear_residual::linear_residual(),
             vec![

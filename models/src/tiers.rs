@@ -343,6 +343,7 @@ static TIERS: LazyLock<Vec<Tier>> = LazyLock::new(|| {
             Phases::both(linear_bias::tiled()),
             Phases::both(gated::matrix()),
             Phases::both(gated::matrix_small()),
+            Phases::both(gated::tiled_wide()),
             Phases::both(gated::tiled()),
             prefill(linear_residual::matrix(), linear_residual::wide()),
             prefill(linear_residual::tiled(), linear_residual::wide()),

@@ -72,7 +72,7 @@ pub fn family(kernel: &str) -> Family {
             family(&[("T", 3), ("D", 21), ("K", 40)], &["T"], &["T", "D", "K"], &[("norm.eps", EPS)], nothing)
         }
         "linear_bias" => {
-            family(&[("T", 3), ("R", 21), ("linear.K", 40)], &["T"], &["T", "R", "linear.K"], none, nothing)
+            family(&[("T", 3), ("R", 21), ("K", 40)], &["T"], &["T", "R", "K"], none, nothing)
         }
         "gated" => family(&[("T", 3), ("D", 21), ("K", 40)], &["T"], &["T", "D", "K"], none, nothing),
         "linear_residual" => family(&[("T", 3), ("D", 21), ("K", 40)], &["T"], &["T", "D", "K"], none, nothing),

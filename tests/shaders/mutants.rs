@@ -61,7 +61,7 @@ const SUBJECTS: &[Subject] = &[
     Subject {
         kernel: "linear",
         schedule: "matrix",
-        change: "workgroup 8; t: grid, lanes(2), unroll(2), matrix(8); r: grid, lanes(1), unroll(2), matrix(8);
+        change: "workgroup 8; t: grid, lanes(1), unroll(2), matrix(8); r: grid, lanes(2), unroll(1), matrix(8);
             k: serial as ko, serial(1), matrix(8); stage w at ko: workgroup f16; stage x at ko: workgroup f16;",
         shape: &[("T", 38), ("R", 13), ("K", 20)],
         runs: &[&[("T", 40)], &[("T", 3)]],

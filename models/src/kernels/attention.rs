@@ -113,8 +113,8 @@ schedule! {
         t: grid, lanes(16);
         h: grid;
         j: serial as jo, serial(32);
-        softmax.c: lanes(16), unroll(4);
-        c: lanes(16), unroll(4);
+        softmax.c: unroll(4), lanes(16);
+        c: unroll(4), lanes(16);
         d: serial, vector(4);
         stage k at jo: workgroup;
         stage v at jo: workgroup;
@@ -127,8 +127,8 @@ schedule! {
     pub queries_wide for attention from queries {
         t: grid, lanes(8);
         j: serial as jo, serial(16);
-        softmax.c: lanes(32), unroll(4);
-        c: lanes(32), unroll(4);
+        softmax.c: unroll(4), lanes(32);
+        c: unroll(4), lanes(32);
     }
 }
 

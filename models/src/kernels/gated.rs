@@ -40,6 +40,14 @@ schedule! {
 }
 
 schedule! {
+    /// Prefill where workgroups are wide: 128 × 64 outputs, 32 of both sums an invocation, the next tile of x being loaded meanwhile.
+    pub tiled_wide for "gated" from tiled {
+        t: grid, unroll(8), lanes(16);
+        stage x at ko: workgroup ahead;
+    }
+}
+
+schedule! {
     /// Prefill by cooperative matrices: 128 × 64 outputs a workgroup, 2 × 2 fragments of both sums a subgroup.
     pub matrix for "gated" {
         workgroup 256;

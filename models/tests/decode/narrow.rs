@@ -57,7 +57,7 @@ fn told(text: &str) {
     TOLD.fetch_add(1, Ordering::Relaxed);
 }
 
-/// `linear` as the tier's schedule for every device, with activations rounded on their way.
+/// `linear` as prefill's schedule before the last tier, with activations rounded on their way.
 const NARROW: &str = "schedule narrow for linear {
     workgroup 256;
     t: grid, unroll(4), lanes(16);
@@ -70,20 +70,20 @@ const NARROW: &str = "schedule narrow for linear {
 #[test]
 fn activations_beyond_f16_run_again_in_f32_and_say_so_once() {
     let config = Config::open(&tiny()).unwrap();
-    let narrow = EngineOptions { schedules: vec![NARROW.parse().unwrap()], notice: told, ..tier(11) };
+    let narrow = EngineOptions { schedules: vec![NARROW.parse().unwrap()], notice: told, ..tier(10) };
     let engine = |by: f32, options: &EngineOptions| {
         let weights = Louder { weights: Checkpoint::open(&tiny(), &config).unwrap(), by };
         Engine::load(&config, &weights, options, &mut |_, _| ()).unwrap()
     };
     let ids = &short(64)[0].ids;
     // As it is, nothing overflows, and rounding is seen.
-    let plain = engine(1.0, &tier(11)).prefill_all(ids).unwrap();
+    let plain = engine(1.0, &tier(10)).prefill_all(ids).unwrap();
     let rounded = engine(1.0, &narrow).prefill_all(ids).unwrap();
     assert_eq!(TOLD.load(Ordering::Relaxed), 0);
     assert_ne!(plain, rounded, "nothing was rounded");
     // Weights that f16 holds, times activations that it does not.
     let loud = 8192.0;
-    let wanted = engine(loud, &tier(11)).prefill_all(ids).unwrap();
+    let wanted = engine(loud, &tier(10)).prefill_all(ids).unwrap();
     let mut found = engine(loud, &narrow);
     assert_eq!(found.prefill_all(ids).unwrap(), wanted);
     assert_eq!(TOLD.load(Ordering::Relaxed), 1);

@@ -440,13 +440,7 @@ impl Flow<'_> {
 }
 
 /// Fragments of sizes that the target has, at places that a subgroup shares and that lie inside their array.
-fn fragments<'a>(
-    ir: &'a LoopIr,
-    target: &Target,
-    ranges: &mut Ranges<'a>,
-    body: &[Stmt],
-    found: &mut Vec<Violation>,
-) {
+fn fragments<'a>(ir: &'a LoopIr, target: &Target, ranges: &mut Ranges<'a>, body: &[Stmt], found: &mut Vec<Violation>) {
     let size = target.subgroups.filter(|s| s.min == s.max).map(|s| s.min);
     for stmt in body {
         match stmt {

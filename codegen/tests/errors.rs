@@ -36,7 +36,7 @@ variants! { SCHEDULE_ERRORS, schedule_error, ScheduleError:
 variants! { SHAPE_ERRORS, shape_error, ShapeError:
     MissingExtent, EmptyExtent, Assertion, AssertionAtRunTime, TooManyAxes, OutOfBounds, WrittenTwice, ZeroDivisor, NotFinite, ShiftTooFar,
 }
-variants! { FUSE_ERRORS, fuse_error, FuseError: NoInput, NotOneStore, Rank, RunsAgain, NotMerged, NotBeside }
+variants! { FUSE_ERRORS, fuse_error, FuseError: NoInput, NotOneStore, Rank, RunsAgain, NotMerged, NotBeside, NotSplit }
 
 /// The variant's name; of a shape's error, its own.
 fn variant(error: &ScheduleError) -> &'static str {

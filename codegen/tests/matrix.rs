@@ -26,14 +26,7 @@ fn linear(w: Tensor<R, K>, x: Tensor<T, K>, y: Out<T, R>) {
 
 /// Two products, and arithmetic on the sums.
 #[kernel]
-fn gated(
-    g: Tensor<R, K>,
-    u: Tensor<R, K>,
-    x: Tensor<T, K>,
-    z: Tensor<T, K>,
-    b: Tensor<R>,
-    h: InOut<T, R>,
-) {
+fn gated(g: Tensor<R, K>, u: Tensor<R, K>, x: Tensor<T, K>, z: Tensor<T, K>, b: Tensor<R>, h: InOut<T, R>) {
     for t in 0..T {
         for r in 0..R {
             let gate = sum(0..K, |k| g[r][k] * x[t][k]);
@@ -76,7 +69,12 @@ fn round(values: &[f32]) -> Vec<f32> {
 }
 
 /// Runs a program on the interpreter; `h` and what is not stored stay as they are.
-fn run(program: &Program, extents: &BTreeMap<String, u32>, inputs: &BTreeMap<String, Vec<f32>>, output: &str) -> Vec<f32> {
+fn run(
+    program: &Program,
+    extents: &BTreeMap<String, u32>,
+    inputs: &BTreeMap<String, Vec<f32>>,
+    output: &str,
+) -> Vec<f32> {
     let shader = &program.shaders[0];
     let layout = |name: &str| program.tensors.iter().find(|t| t.name == name).expect("a layout");
     let words = |name: &str| {
@@ -166,10 +164,9 @@ fn tiles_that_are_loaded_ahead_are_the_same_tiles() {
             stage x at ko: workgroup f16;
             store w: f16;
         }";
-        let ahead = plain.replace("f16;\n            stage x", "f16 ahead;\n            stage x").replace(
-            "x at ko: workgroup f16;",
-            "x at ko: workgroup f16 ahead;",
-        );
+        let ahead = plain
+            .replace("f16;\n            stage x", "f16 ahead;\n            stage x")
+            .replace("x at ko: workgroup f16;", "x at ko: workgroup f16 ahead;");
         assert_eq!(ahead.matches("ahead").count(), 2);
         let [one, _, rounded] = both(&linear(), plain, &target(8), shape, "y");
         let [other, ..] = both(&linear(), &ahead, &target(8), shape, "y");

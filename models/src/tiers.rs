@@ -284,7 +284,8 @@ static TIERS: LazyLock<Vec<Tier>> = LazyLock::new(|| {
     let split = Tier {
         number: 11,
         name: "split",
-        change: "attention over more than 256 positions in parts of 256, the greedy token in parts of 64 rows, then merged",
+        change: "attention over more than 256 positions in parts of 256, the greedy token in parts of 64 rows, then merged; an \
+                 invocation of attention has two positions under way",
         hypothesis: "one workgroup a head walks a long cache alone, and one reads all logits: parts are walked side by side, and \
                      logits that nobody reads are not written. Up to 256 positions there is one part, and nothing to merge; \
                      beyond, a dispatch a layer (about 2 µs) costs less than merging anew in every workgroup of the output \
@@ -292,8 +293,13 @@ static TIERS: LazyLock<Vec<Tier>> = LazyLock::new(|| {
         risk: "partial results take memory and a dispatch; the order of attention's sum changes with the chunk, not with the length",
         split: Some(attention_parts::CHUNK),
         ..wide.clone().with(vec![
-            Phases::both(attention_parts::octets()),
-            Phases::both(attention_parts::octets_wide()),
+            Phases { prefill: attention::grouped(), decode: attention::pairs(), least: None },
+            Phases { prefill: attention::grouped_wide(), decode: attention::pairs_wide(), least: None },
+            Phases::both(attention::grouped()),
+            Phases::both(attention::grouped_wide()),
+            Phases::both(attention::naive()),
+            Phases::both(attention_parts::pairs()),
+            Phases::both(attention_parts::pairs_wide()),
             Phases::both(attention_parts::grouped()),
             Phases::both(attention_parts::grouped_wide()),
             Phases::both(attention_parts::naive()),

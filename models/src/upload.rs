@@ -101,11 +101,14 @@ fn pieces(weight: &Placed) -> Vec<Piece<'_>> {
     all
 }
 
+/// Makes something of an item; the values are room to work in.
+type Make<'m, I, R> = dyn Fn(&I, &mut Vec<f32>) -> Result<R, ModelError> + Sync + 'm;
+
 /// Makes something of each item on several threads, each with values of its own to work in, and takes the results in the items'
 /// order on this one. No thread is more than two results ahead.
 fn in_order<I: Sync, R: Send>(
     items: &[I],
-    make: &(dyn Fn(&I, &mut Vec<f32>) -> Result<R, ModelError> + Sync),
+    make: &Make<I, R>,
     take: &mut dyn FnMut(usize, R) -> Result<(), ModelError>,
 ) -> Result<(), ModelError> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS).min(items.len().max(1));

@@ -93,6 +93,14 @@ pub enum RuntimeError {
         /// Bytes asked for.
         bytes: u64,
     },
+    /// More steps at once than there is room for parameters.
+    #[error("{found} steps at once; at most {allowed} are handed over together")]
+    TooManySteps {
+        /// Steps asked for.
+        found: usize,
+        /// The most.
+        allowed: usize,
+    },
     /// An op of a graph that does not fit its program or its buffers.
     #[error("op `{op}`: {fault}")]
     Graph {

@@ -32,7 +32,7 @@ pub use bytes::Size;
 pub use device::{Device, ShaderLanguage};
 pub use dxc::{DXC_FILE, DXC_VARIABLE, Dxc, DxcError, OLDEST_DXC};
 pub use error::{GraphFault, RuntimeError};
-pub use executor::{Executor, Pending};
+pub use executor::{Executor, Pending, STEPS_AT_ONCE};
 pub use folders::{CACHE_VARIABLE, cache_folder, file_name, write_whole};
 pub use graph::{BufferDecl, BufferId, Graph, Op, Params, Read, Role, ScalarSource, Submission};
 pub use measure::{copy_bandwidth, empty_dispatch};

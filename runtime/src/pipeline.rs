@@ -13,11 +13,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use tilewright_codegen::hlsl::{self, Registers};
 use tilewright_codegen::loops::{Access, LoopIr};
+use tilewright_codegen::program::Program;
 
 /// A compiled shader and the layout of its bind groups.
 pub(crate) struct Pipeline {
     pub(crate) pipeline: wgpu::ComputePipeline,
     pub(crate) layout: wgpu::BindGroupLayout,
+    /// Whether a bind group needs the offset of a step's parameters.
+    pub(crate) dynamic: bool,
 }
 
 /// A shader that the driver is about to compile, which may take it tens of seconds.
@@ -69,6 +72,19 @@ impl Device {
         Ok(())
     }
 
+    /// Compiles the shaders of programs on all cores as far as they compile, for whoever is about to try them one after the other.
+    pub fn prepare(&self, programs: &[Arc<Program>]) {
+        let shaders: Vec<_> = programs.iter().flat_map(|p| p.shaders.iter().map(move |s| (p, s))).collect();
+        let make = |i: usize| {
+            let (program, shader) = shaders[i];
+            let owner = Owner { kernel: &program.kernel, schedule: &program.schedule };
+            // Whoever uses it hears of the error.
+            let _ = self.pipelines().get(self, owner, &shader.loops, &shader.wgsl);
+            Ok::<(), RuntimeError>(())
+        };
+        let _ = together(shaders.len(), &mut |_| (), &make);
+    }
+
     /// Runs no workgroup of a pipeline, on buffers of its own: software adapters leave the slow part of compiling to the first dispatch.
     fn warm(&self, owner: Owner<'_>, pipeline: &Pipeline, bindings: usize) -> Result<(), RuntimeError> {
         /// At least what a block of parameters has.
@@ -88,7 +104,7 @@ impl Device {
             let mut encoder = self.wgpu().create_command_encoder(&Default::default());
             let mut pass = encoder.begin_compute_pass(&Default::default());
             pass.set_pipeline(&pipeline.pipeline);
-            pass.set_bind_group(0, &bind_group, &[]);
+            pass.set_bind_group(0, &bind_group, &vec![0; usize::from(pipeline.dynamic)]);
             pass.dispatch_workgroups(0, 1, 1);
             drop(pass);
             encoder.finish()
@@ -243,7 +259,7 @@ fn compile(on: &Device, label: &str, loops: &LoopIr, text: Text<'_>) -> Pipeline
         },
         cache: on.cache().map(PipelineCache::handle),
     });
-    Pipeline { pipeline, layout }
+    Pipeline { pipeline, layout, dynamic: !loops.params.is_empty() }
 }
 
 fn bindings(loops: &LoopIr) -> impl Iterator<Item = wgpu::BufferBindingType> + '_ {
@@ -256,7 +272,12 @@ fn entry(binding: u32, ty: wgpu::BufferBindingType) -> wgpu::BindGroupLayoutEntr
     wgpu::BindGroupLayoutEntry {
         binding,
         visibility: wgpu::ShaderStages::COMPUTE,
-        ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
+        // Parameters: one buffer has those of several steps.
+        ty: wgpu::BindingType::Buffer {
+            ty,
+            has_dynamic_offset: ty == wgpu::BufferBindingType::Uniform,
+            min_binding_size: None,
+        },
         count: None,
     }
 }
@@ -275,7 +296,8 @@ mod tests {
         };
         assert_eq!(together(40, &mut |i| begun.push(i), &make), Ok(()));
         let mut made = made.into_inner().unwrap();
-        (made.sort_unstable(), begun.sort_unstable());
+        made.sort_unstable();
+        begun.sort_unstable();
         assert_eq!(made, (0..40).collect::<Vec<_>>());
         assert_eq!(begun, made);
         assert_eq!(together(40, &mut |_| (), &|i| if i == 7 { Err(i) } else { Ok(()) }), Err(7));

@@ -51,7 +51,9 @@ fn difference(found: &[u32], side: u32) -> Option<String> {
         let expected = sum * TIMES as f32;
         let got = f32::from_bits(found.get(i as usize).copied().unwrap_or(u32::MAX));
         (got != expected).then(|| {
-            format!("element {row}, {column} of a product of {side} × {side} fragments is {got}, and should be {expected}")
+            format!(
+                "element {row}, {column} of a product of {side} × {side} fragments is {got}, and should be {expected}"
+            )
         })
     })
 }

@@ -65,8 +65,9 @@ impl Profile {
             us: rows.iter().map(|r| r.us).sum(),
             bytes: rows.iter().map(|r| r.bytes).sum(),
         };
+        let width = rows.iter().map(|r| r.schedule.len()).max().unwrap_or(0).max(16);
         let mut out = format!(
-            "{:<20} {:<24} {:>7} {:>12} {:>9} {:>14} {:>9} {:>7}\n",
+            "{:<20} {:<width$} {:>7} {:>12} {:>9} {:>14} {:>9} {:>7}\n",
             "kernel", "schedule", "calls", "µs", "µs each", "bytes", "GB/s", "% copy"
         );
         for row in rows.into_iter().chain([&total]) {
@@ -76,7 +77,7 @@ impl Profile {
             let (us, bytes) = (row.us, row.bytes);
             let each = us / calls.max(1) as f64;
             out += &format!(
-                "{kernel:<20} {schedule:<24} {calls:>7} {us:>12.1} {each:>9.2} {bytes:>14} {rate:>9.2} {share:>7}\n"
+                "{kernel:<20} {schedule:<width$} {calls:>7} {us:>12.1} {each:>9.2} {bytes:>14} {rate:>9.2} {share:>7}\n"
             );
         }
         out

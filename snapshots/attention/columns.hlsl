@@ -60,15 +60,15 @@ void main(uint lane : SV_GroupIndex, uint3 group : SV_GroupID) {
         GroupMemoryBarrierWithGroupSync();
         for (uint j_step = 0u; j_step < 64u; j_step++) {
             uint j1 = jo * 64u + j_step;
+            uint j_in = min(j1, j_end - 1u);
+            uint g = h_group / 7u;
+            float v_at = asfloat(v.Load(((j_in * 2u + g) * 64u + lane) * 4u));
             float held = score_tile[j_step];
             if (j1 < j_end) {
                 precise float m = max(s_max, held);
                 precise float m1 = exp(s_max - m);
                 precise float m2 = exp(held - m);
                 precise float weight = mad(s_weight, m1, m2);
-                uint j_in = min(j1, j_end - 1u);
-                uint g = h_group / 7u;
-                float v_at = asfloat(v.Load(((j_in * 2u + g) * 64u + lane) * 4u));
                 s_value = mad(s_value, m1, v_at * m2);
                 s_max = m;
                 s_weight = weight;

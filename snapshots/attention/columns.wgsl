@@ -60,15 +60,15 @@ fn attention(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) 
         workgroupBarrier();
         for (var j_step = 0u; j_step < 64u; j_step++) {
             let j1 = jo * 64u + j_step;
+            let j_in = min(j1, j_end - 1u);
+            let g = h_group / 7u;
+            let v_at = v[(j_in * 2u + g) * 64u + lane];
             let held = score_tile[j_step];
             if j1 < j_end {
                 let m = max(s_max, held);
                 let m1 = exp(s_max - m);
                 let m2 = exp(held - m);
                 let weight = fma(s_weight, m1, m2);
-                let j_in = min(j1, j_end - 1u);
-                let g = h_group / 7u;
-                let v_at = v[(j_in * 2u + g) * 64u + lane];
                 s_value = fma(s_value, m1, v_at * m2);
                 s_max = m;
                 s_weight = weight;

@@ -67,16 +67,16 @@ void main(uint lane : SV_GroupIndex, uint3 group : SV_GroupID) {
         GroupMemoryBarrierWithGroupSync();
         for (uint j_step = 0u; j_step < 16u; j_step++) {
             uint j1 = jo * 256u + j_step * 16u + lane / 16u;
+            uint c = lane % 16u * 4u;
+            uint j_in = min(j1, j_end - 1u);
+            uint g = h_group / 7u;
+            float4 v4 = asfloat(v.Load4(((j_in * 2u + g) * 16u + c / 4u) * 16u));
             float held = score_tile[j_step * 16u + lane / 16u];
             if (j1 < j_end) {
                 precise float m = max(s_max, held);
                 precise float m1 = exp(s_max - m);
                 precise float m2 = exp(held - m);
                 precise float weight = mad(s_weight, m1, m2);
-                uint c = lane % 16u * 4u;
-                uint j_in = min(j1, j_end - 1u);
-                uint g = h_group / 7u;
-                float4 v4 = asfloat(v.Load4(((j_in * 2u + g) * 16u + c / 4u) * 16u));
                 s_value = mad(s_value, m1, v4.x * m2);
                 s_value1 = mad(s_value1, m1, v4.y * m2);
                 s_value2 = mad(s_value2, m1, v4.z * m2);

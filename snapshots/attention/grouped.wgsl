@@ -67,16 +67,16 @@ fn attention(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) 
         workgroupBarrier();
         for (var j_step = 0u; j_step < 16u; j_step++) {
             let j1 = jo * 256u + j_step * 16u + lane / 16u;
+            let c = lane % 16u * 4u;
+            let j_in = min(j1, j_end - 1u);
+            let g = h_group / 7u;
+            let v4 = v[(j_in * 2u + g) * 16u + c / 4u];
             let held = score_tile[j_step * 16u + lane / 16u];
             if j1 < j_end {
                 let m = max(s_max, held);
                 let m1 = exp(s_max - m);
                 let m2 = exp(held - m);
                 let weight = fma(s_weight, m1, m2);
-                let c = lane % 16u * 4u;
-                let j_in = min(j1, j_end - 1u);
-                let g = h_group / 7u;
-                let v4 = v[(j_in * 2u + g) * 16u + c / 4u];
                 s_value = fma(s_value, m1, v4.x * m2);
                 s_value1 = fma(s_value1, m1, v4.y * m2);
                 s_value2 = fma(s_value2, m1, v4.z * m2);

@@ -43,14 +43,14 @@ void main(uint lane : SV_GroupIndex, uint3 group : SV_GroupID) {
     precise float s_value2 = 0.0f;
     precise float s_value3 = 0.0f;
     uint part = lane / 16u;
+    uint c = lane % 16u * 4u;
+    float4 j_value4 = asfloat(j_value.Load4((((t_group * 14u + h_group) * 16u + part) * 16u + c / 4u) * 16u));
     float j_max_at = asfloat(j_max.Load(((t_group * 14u + h_group) * 16u + part) * 4u));
     float j_weight_at = asfloat(j_weight.Load(((t_group * 14u + h_group) * 16u + part) * 4u));
     precise float m = max(s_max, j_max_at);
     precise float m1 = exp(s_max - m);
     precise float m2 = exp(j_max_at - m);
     precise float weight = mad(s_weight, m1, j_weight_at * m2);
-    uint c = lane % 16u * 4u;
-    float4 j_value4 = asfloat(j_value.Load4((((t_group * 14u + h_group) * 16u + part) * 16u + c / 4u) * 16u));
     s_value = mad(s_value, m1, j_value4.x * m2);
     s_value1 = mad(s_value1, m1, j_value4.y * m2);
     s_value2 = mad(s_value2, m1, j_value4.z * m2);

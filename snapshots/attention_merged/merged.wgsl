@@ -43,14 +43,14 @@ fn attention_merged(@builtin(local_invocation_index) lane: u32, @builtin(workgro
     var s_value2 = 0.0;
     var s_value3 = 0.0;
     let part = lane / 16u;
+    let c = lane % 16u * 4u;
+    let j_value4 = j_value[((t_group * 14u + h_group) * 16u + part) * 16u + c / 4u];
     let j_max_at = j_max[(t_group * 14u + h_group) * 16u + part];
     let j_weight_at = j_weight[(t_group * 14u + h_group) * 16u + part];
     let m = max(s_max, j_max_at);
     let m1 = exp(s_max - m);
     let m2 = exp(j_max_at - m);
     let weight = fma(s_weight, m1, j_weight_at * m2);
-    let c = lane % 16u * 4u;
-    let j_value4 = j_value[((t_group * 14u + h_group) * 16u + part) * 16u + c / 4u];
     s_value = fma(s_value, m1, j_value4.x * m2);
     s_value1 = fma(s_value1, m1, j_value4.y * m2);
     s_value2 = fma(s_value2, m1, j_value4.z * m2);

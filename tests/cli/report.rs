@@ -9,12 +9,11 @@ fn every_figure_has_its_command() {
     let model = small_model();
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("r");
-    let small = ["--contexts", "4,16", "--prefill", "8", "--generate", "3", "--runs", "1", "--tiers", "8,10"];
+    let small = ["--contexts", "4", "--prefill", "8", "--generate", "3", "--runs", "1", "--tiers", "10"];
     let fixed = ["report", "--model", path(model.path()), "--output", path(&out)];
     let text = run(&[&fixed[..], &small].concat()).ok();
     for part in [
         "| decode after a prompt of 4 | ",
-        "| decode after a prompt of 16 | ",
         "| prefill of 8 | ",
         "| CPU time a token while decoding | ",
         "| GPU time of the head | ",
@@ -27,12 +26,12 @@ fn every_figure_has_its_command() {
     assert_eq!(fs::read_to_string(out.join("report.md")).unwrap(), text);
     let json: serde_json::Value = serde_json::from_slice(&fs::read(out.join("report.json")).unwrap()).unwrap();
     let figures = json["figures"].as_array().unwrap();
-    assert_eq!(figures.len(), 6);
+    assert_eq!(figures.len(), 5);
     assert!(figures[0]["value"]["median"].as_f64().unwrap() > 0.0, "{json}");
-    assert_eq!(json["tiers"].as_array().unwrap().len(), 2);
+    assert_eq!(json["tiers"].as_array().unwrap().len(), 1);
     let plots = ["tiers.svg", "context.svg"].map(|name| fs::read_to_string(out.join(name)).unwrap());
-    assert!(plots[0].contains(">8 fused<") && plots[0].contains(">10 wide<"), "{}", plots[0]);
-    assert!(plots[1].matches("<circle").count() == 2, "{}", plots[1]);
+    assert!(plots[0].contains(">10 wide<") && plots[0].contains("prefers-color-scheme:dark"), "{}", plots[0]);
+    assert!(plots[1].matches("<circle").count() == 1, "{}", plots[1]);
     run(&[&fixed[..], &small].concat()).fails(1, &["--output", "report.md", "the file exists", "--force"]);
 }
 

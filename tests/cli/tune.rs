@@ -5,7 +5,7 @@ use std::fs;
 use crate::run::{path, program, ran, run, small_model};
 
 /// Seconds that are enough for a kernel of a small model on a software adapter.
-const SECONDS: &str = "4";
+const SECONDS: &str = "8";
 
 #[test]
 fn what_is_found_is_kept_used_and_gone_on_with() {
@@ -25,17 +25,15 @@ fn what_is_found_is_kept_used_and_gone_on_with() {
         assert!(text.contains(part), "no {part:?} in: {text}");
     }
     let again = tune(&["--kernel", "argmax"]);
-    assert!(again.stderr.contains("one of them is in it already; --again"), "{}", again.stderr);
+    assert!(again.stderr.contains("1 of them is in it already; --again"), "{}", again.stderr);
     assert_eq!(fs::read_to_string(&file).unwrap(), text, "nothing was left to do");
 
     let generate = |tuned: &str| {
-        let fixed =
-            ["generate", "--model", path(model.path()), "--ids", "1,2,3", "--max-tokens", "4", "--temperature", "0"];
-        run(&[&fixed[..], &["--json", "--tuned", tuned]].concat()).json()
+        let fixed = ["generate", "--model", path(model.path()), "--ids", "1,2,3", "--max-tokens", "4"];
+        run(&[&fixed[..], &["--temperature", "0", "--json", "--verbose", "--tuned", tuned]].concat())
     };
-    let (with, without) = (generate(path(&file)), generate("off"));
-    assert_eq!((&with["tuned_kernels"], &without["tuned_kernels"]), (&1.into(), &0.into()));
-    assert_eq!(with["token_ids"], without["token_ids"]);
+    let with = generate(path(&file)).json();
+    assert_eq!(with["tuned_kernels"], 1);
     assert!(with["first_token_ms"].as_f64().unwrap() > 0.0 && with["loading_ms"]["plan"].is_number(), "{with}");
 
     // An edit is somebody's own.
@@ -46,10 +44,11 @@ fn what_is_found_is_kept_used_and_gone_on_with() {
     // What the compiler would make another text of is passed over, aloud.
     let line = text.lines().find(|l| l.starts_with("// text: ")).unwrap();
     fs::write(&file, text.replace(line, "// text: 0123456789abcdef")).unwrap();
-    let fixed = ["generate", "--model", path(model.path()), "--ids", "1,2,3", "--max-tokens", "2", "--verbose"];
-    let told = run(&[&fixed[..], &["--tuned", path(&file)]].concat());
+    let told = generate(path(&file));
     let note = "a tuned schedule is not used: `argmax decode V=300 f32`: the compiler makes another text of it";
-    assert!(told.code == Some(0) && told.stderr.contains(note), "{}", told.stderr);
+    assert!(told.stderr.contains(note), "{}", told.stderr);
+    let without = told.json();
+    assert_eq!((&without["tuned_kernels"], &without["token_ids"]), (&0.into(), &with["token_ids"]));
 }
 
 #[test]
@@ -57,9 +56,9 @@ fn a_dry_run_lists_guesses_and_writes_nothing() {
     let model = small_model();
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("mine.txt");
-    let args = ["tune", "--model", path(model.path()), "--dry-run", "--kernel", "qkv", "--output", path(&file)];
+    let args = ["tune", "--model", path(model.path()), "--dry-run", "--kernel", "argmax", "--output", path(&file)];
     let text = run(&args).ok();
-    assert!(text.starts_with("qkv decode ") && text.contains(" legal candidates around `"), "{text}");
+    assert!(text.starts_with("argmax decode ") && text.contains(" legal candidates around `"), "{text}");
     assert!(text.lines().skip(1).all(|l| l.contains(" µs (") && l.contains("t: grid")), "{text}");
     assert!(!file.exists());
 }

@@ -125,7 +125,7 @@ pub fn family(kernel: &str) -> Family {
         ),
         "attention_parts" => family(
             &[("T", 2), ("H", 6), ("G", 2), ("D", 32), ("P", 400), ("j.Parts", 2)],
-            &["T", "j.Parts"],
+            &["T"],
             &["T", "G", "D", "pos"],
             &[("pos", 255), ("scale", SCALE)],
             |e| {
@@ -135,7 +135,7 @@ pub fn family(kernel: &str) -> Family {
         ),
         "attention_merged" => family(
             &[("T", 2), ("H", 6), ("G", 2), ("D", 32), ("j.Parts", 3)],
-            &["T", "j.Parts"],
+            &["T"],
             &["T", "G", "D", "j.Parts"],
             none,
             |e| {

@@ -325,7 +325,9 @@ fn product_but_last(words: &mut Vec<String>, numbers: &Numbers) -> u32 {
 
 /// The parameters of a step.
 pub fn parameters(t: u32, pos: u32, limit: u32) -> Numbers {
-    [("T", t), ("pos", pos), ("limit", limit)].map(|(name, n)| (name.to_string(), n)).into()
+    [("T", t), ("pos", pos), ("limit", limit), ("parts", (pos + t).div_ceil(256))]
+        .map(|(name, n)| (name.to_string(), n))
+        .into()
 }
 
 /// The kinds of a shader's bindings, in order.

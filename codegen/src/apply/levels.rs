@@ -245,7 +245,14 @@ pub fn tiles(
             continue;
         };
         let narrow = stage.storage == Storage::F16;
-        tiles.push(TilePlan { what: TileOf::Tensor(tensor), axis, level, place: stage.place, narrow, ahead: stage.ahead });
+        tiles.push(TilePlan {
+            what: TileOf::Tensor(tensor),
+            axis,
+            level,
+            place: stage.place,
+            narrow,
+            ahead: stage.ahead,
+        });
     }
     for compute in &schedule.computes {
         let value = kernel.lets.iter().find(|l| l.name == compute.value).map(|l| l.value);

@@ -199,7 +199,10 @@ fn product(nest: &Nest, id: ExprId, inside: &[AxisId]) -> Result<Product, (&'sta
         match tile {
             Some(tile) if tile.narrow && tile.axis == reduce.axis => {}
             Some(tile) if tile.narrow => {
-                return Err(("a factor is staged at another axis", "stage it at a `serial as NAME` level of this axis"));
+                return Err((
+                    "a factor is staged at another axis",
+                    "stage it at a `serial as NAME` level of this axis",
+                ));
             }
             _ => {
                 return Err((

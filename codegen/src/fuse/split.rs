@@ -18,7 +18,7 @@ use tilewright_dsl::ir::{
 
 /// Splits the reduction over `axis` into parts of `chunk` values. Of `j`, the kernels `partial` and `finish` have an axis
 /// `j.part` over an extent `j.Parts`, and a tensor `j.FIELD` for each field of the monoid. `j.Parts` times `chunk` must reach
-/// the end of the axis; further parts are empty, and do no harm.
+/// the end of the axis; further parts are empty (extents that make some certain are refused when a schedule is applied).
 ///
 /// # Errors
 /// [`FuseError::NotSplit`] where `axis` is not that of one reduction, where this lies inside another one or every part would run

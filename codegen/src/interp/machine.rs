@@ -209,7 +209,8 @@ impl<'a> Machine<'a> {
             }
             Act::LoadFragment { side, columns, var, array, index, stride } => {
                 self.all_active(mask, step.stmt)?;
-                let at = Spread { side: *side, columns: *columns, unit: 4, array: *array, index: *index, stride: *stride };
+                let at =
+                    Spread { side: *side, columns: *columns, unit: 4, array: *array, index: *index, stride: *stride };
                 let mut values = Vec::new();
                 for (who, i) in self.elements(&at, step.stmt)? {
                     let bits = self.read_shared(*array, i, who, step.stmt)?;

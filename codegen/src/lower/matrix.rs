@@ -51,9 +51,8 @@ impl Lower<'_> {
         let left = self.fragments(&product.left, Side::Left, product, members);
         let right = self.fragments(&product.right, Side::Right, product, members);
         for (member, sum) in members.iter().zip(&sums) {
-            let of = |all: &[(Option<u32>, Var)], axis| {
-                all.iter().find(|f| f.0 == member.get(&axis).copied()).map(|f| f.1)
-            };
+            let of =
+                |all: &[(Option<u32>, Var)], axis| all.iter().find(|f| f.0 == member.get(&axis).copied()).map(|f| f.1);
             if let (Some(a), Some(b)) = (of(&left, product.left.axis), of(&right, product.right.axis)) {
                 self.emit(Stmt::MultiplyAdd(*sum, a, b));
             }

@@ -1,14 +1,15 @@
 //! A reduction: accumulators, the loops over its axis, merges, and the fold over its lanes.
 
 use super::axes::Mask;
-use super::build::{add, lt, u};
+use super::build::{add, lt, scalar, u};
 use super::merge::{Acc, Slot};
 use super::{Env, Key, Lower};
 use crate::deps::AxisSet;
 use crate::error::ScheduleError;
-use crate::loops::{Expr, Stmt};
-use std::collections::BTreeMap;
+use crate::loops::{Expr, Kind, Stmt};
+use std::collections::{BTreeMap, HashMap};
 use tilewright_dsl::ir::{self, AxisId, ExprId, Reduce};
+use tilewright_dsl::schedule::LevelKind;
 
 impl Lower<'_> {
     /// Computes a reduction for these copies, and remembers its fields.
@@ -138,6 +139,7 @@ impl Lower<'_> {
             }
         }
         let envs: Vec<Env> = points.iter().map(|p| p.0.clone()).collect();
+        let elements = self.early(reduce, &envs)?;
         let scalars: Vec<ExprId> = (0..reduce.body.len())
             .filter(|f| reduce.array.is_none() || !monoid.fields[*f].array)
             .map(|f| reduce.body[f])
@@ -152,7 +154,7 @@ impl Lower<'_> {
             }
             values.push(row);
         }
-        for ((env, acc, offset), row) in points.into_iter().zip(values) {
+        for (point, ((env, acc, offset), row)) in points.into_iter().zip(values).enumerate() {
             let masked = match each {
                 Some(Mask::All) => true,
                 Some(Mask::Copies) => !self.surely_inside(reduce.axis, offset),
@@ -162,6 +164,11 @@ impl Lower<'_> {
                 self.open();
             }
             self.merge(monoid, acc, &row, reduce.array, &mut |this, field, element| {
+                if let super::merge::Element::Copy(i) = element
+                    && let Some(known) = elements.get(&(point, field, *i))
+                {
+                    return Ok(known.clone());
+                }
                 let mut env = env.clone();
                 if let (super::merge::Element::Copy(i), Some(array)) = (element, reduce.array) {
                     let all = this.nest.plan(array).copies();
@@ -179,5 +186,41 @@ impl Lower<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Elements of array fields that can be loaded before the scalar fields are computed, by point, field and copy: a merge may
+    /// stand behind a condition or a barrier, where a device begins its loads too late. What is loaded here lies on clamped
+    /// indices.
+    fn early(&mut self, reduce: &Reduce, envs: &[Env]) -> Result<HashMap<(usize, usize, u32), Expr>, ScheduleError> {
+        let mut found = HashMap::new();
+        let Some(array) = reduce.array else { return Ok(found) };
+        let plan = self.nest.plan(array);
+        let whole = plan.exact && plan.levels.iter().all(|l| l.kind != LevelKind::Serial || l.size == Some(1));
+        let kernel = self.nest.kernel;
+        let fields = kernel.monoid(reduce.monoid).fields.iter().enumerate().filter(|(_, f)| f.array);
+        let loads: Vec<usize> =
+            fields.map(|(f, _)| f).filter(|f| matches!(kernel.expr(reduce.body[*f]), ir::Expr::Load(..))).collect();
+        if !whole || loads.is_empty() || plan.lanes == 1 {
+            return Ok(found);
+        }
+        let copies = plan.copies();
+        let entered = self.enter(array, &Env::new(), false)?;
+        for (point, env) in envs.iter().enumerate() {
+            for field in &loads {
+                for (i, offset) in copies.iter().enumerate() {
+                    let mut env = env.clone();
+                    if copies.len() > 1 {
+                        env.insert(array, *offset);
+                    }
+                    let value = self.value(reduce.body[*field], &env)?;
+                    let ty = kernel.monoid(reduce.monoid).fields[*field].ty;
+                    let name = &kernel.monoid(reduce.monoid).fields[*field].name;
+                    let value = self.bind(&format!("{name}_next"), Kind::Value(scalar(ty)), value);
+                    found.insert((point, *field, i as u32), value);
+                }
+            }
+        }
+        self.leave(entered);
+        Ok(found)
     }
 }

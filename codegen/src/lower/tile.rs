@@ -516,7 +516,11 @@ impl Lower<'_> {
         let stale = |id: ExprId| moved.iter().any(|a| self.nest.deps.free(id).has(*a));
         for scope in &mut self.scopes {
             scope.retain(|key, _| match key {
-                Key::Fragment(id, _) | Key::Value(id, _) | Key::Field(id, ..) | Key::Register(id, ..) | Key::Array(id, ..) => !stale(*id),
+                Key::Fragment(id, _)
+                | Key::Value(id, _)
+                | Key::Field(id, ..)
+                | Key::Register(id, ..)
+                | Key::Array(id, ..) => !stale(*id),
                 Key::Axis(axis, _) => !moved.contains(axis),
                 Key::Text(_) => true,
             });
@@ -557,7 +561,11 @@ impl Lower<'_> {
         let mut at = u(0);
         for (d, dim) in dims.iter().enumerate() {
             let local = self.local(dim, env);
-            at = if d + 1 == dims.len() { add(mul(at, u(row / 4)), quarter(local)) } else { add(mul(at, u(dim.size)), local) };
+            at = if d + 1 == dims.len() {
+                add(mul(at, u(row / 4)), quarter(local))
+            } else {
+                add(mul(at, u(dim.size)), local)
+            };
         }
         Some((array, at, row / 4))
     }

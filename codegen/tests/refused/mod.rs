@@ -7,7 +7,7 @@ pub mod wrong;
 
 pub use kernels::{Softmax, embedding, linear, rmsnorm, softmax};
 
-use tilewright_codegen::fuse::{FuseError, beside, fuse, merge, share};
+use tilewright_codegen::fuse::{FuseError, beside, fuse, merge, share, split};
 use tilewright_codegen::shape::Shape;
 use tilewright_codegen::target::Target;
 use tilewright_dsl::ir::Kernel;
@@ -368,5 +368,8 @@ pub fn fusions() -> Vec<(&'static str, FuseError)> {
             beside("both", &[("a", &linear()), ("b", &linear())], &["t", "T", "R", "y"]).expect_err("y is shared"),
         ),
         ("input", share(&linear(), &["x", "z"], "x").expect_err("there is no z")),
+        ("axis", split(["parts", "rest"], &linear(), "r", 8).expect_err("`r` is no reduction's axis")),
+        ("chunk", split(["parts", "rest"], &linear(), "k", 0).expect_err("a part must hold something")),
+        ("needs", split(["parts", "rest"], &variance(), "b", 8).expect_err("one sum needs the other")),
     ]
 }

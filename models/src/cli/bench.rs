@@ -44,6 +44,10 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
         BackendArg::Wgpu => Some(Device::measure(&args.engine.device)?),
         BackendArg::Interp => None,
     };
+    if let Some(d) = &device {
+        let (copy, empty) = (d.copy_gb_per_s, d.dispatch_us);
+        output::line(&format!("{}: a copy moves {copy:.1} GB/s, an empty dispatch takes {empty:.1} µs", d.name));
+    }
 
     let watch = interrupt::watch();
     let bench = Bench { folder: &folder, weights: &weights, args, options: &options, prompt: short, watch: &watch };

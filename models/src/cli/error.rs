@@ -40,7 +40,9 @@ pub enum CliError {
     Compile(#[from] CompileError),
 
     /// A shader that HLSL has no words for.
-    #[error("schedule `{schedule}` of kernel `{kernel}` is not expressible in HLSL: {why}\n  = help: `--target wgsl` or `--target loops`")]
+    #[error(
+        "schedule `{schedule}` of kernel `{kernel}` is not expressible in HLSL: {why}\n  = help: `--target wgsl` or `--target loops`"
+    )]
     Inexpressible {
         /// The kernel.
         kernel: String,

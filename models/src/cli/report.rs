@@ -22,9 +22,6 @@ use super::output;
 /// Presets of the shapes by formula, with the words by which the report calls them.
 const SHAPES: [(&str, &str); 2] = [("qwen2.5-0.5b", "0.5B"), ("qwen2.5-7b", "7B")];
 
-/// Starts of a process for its time to the first token, after one that fills the caches.
-const STARTS: usize = 3;
-
 /// Runs the command.
 pub fn run(args: &ReportArgs) -> Result<(), CliError> {
     let files = args.output.as_deref().map(|folder| places(folder, args.force)).transpose()?;
@@ -249,11 +246,12 @@ impl Subject<'_> {
             let ms = read(json)?;
             Some((Spread { median: ms, min: ms, max: ms }, None))
         });
-        for _ in 0..STARTS {
+        // The first one filled the caches.
+        for _ in 0..self.runner.args.runs {
             times.extend(self.runner.again(&command).ok().as_ref().and_then(read));
         }
         times.sort_by(f64::total_cmp);
-        if let (Some(value), [min, .., max]) = (&mut figure.value, &times[..]) {
+        if let (Some(value), Some(min), Some(max)) = (&mut figure.value, times.first(), times.last()) {
             *value = Spread { median: times[times.len() / 2], min: *min, max: *max };
         }
         figure

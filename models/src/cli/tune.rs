@@ -19,6 +19,7 @@ use super::model::Folder;
 use super::output;
 use crate::engine::{EngineOptions, Plan, Stage, TierChoice};
 use crate::error::{ModelError, counted};
+use crate::kernels;
 use crate::tune::file::untouched;
 use crate::tune::predict::{Figures, predict};
 use crate::tune::race::Verdict;
@@ -39,6 +40,8 @@ const LISTED: usize = 12;
 
 /// Runs the command.
 pub fn run(args: &TuneArgs) -> Result<(), CliError> {
+    let all: Vec<String> = kernels::all().into_iter().map(|e| e.kernel.name).collect();
+    known(args, &all.iter().map(String::as_str).collect::<Vec<_>>(), "there is no such kernel; there are")?;
     let folder = Folder::open(&args.model)?;
     let context = folder.room(args.context)?;
     let context = if args.context.is_some() { context } else { context.min(CONTEXT) };
@@ -76,21 +79,27 @@ pub fn run(args: &TuneArgs) -> Result<(), CliError> {
         store.path.display()
     ));
     let sites = store.missing(args, sites, &mut rig);
+    if sites.is_empty() {
+        return Ok(());
+    }
     tune(args, &figures, &sites, &mut rig, &mut store)
 }
 
 /// The sites that are asked for, decode first, the longest first.
 fn wanted(args: &TuneArgs, sites: &[Site]) -> Result<Vec<Site>, CliError> {
     let kernels: Vec<&str> = sites.iter().map(|s| s.kernel.name.as_str()).collect();
-    if let Some(unknown) = args.kernel.iter().find(|k| !kernels.contains(&k.as_str())) {
-        let mut known = kernels;
-        known.sort_unstable();
-        known.dedup();
-        let message = format!("--kernel {unknown}: the plan does not run it; it runs {}", known.join(", "));
-        return Err(CliError::usage(message, "name one of those"));
-    }
+    known(args, &kernels, "the plan does not run it; it runs")?;
     let asked = |s: &&Site| args.kernel.is_empty() || args.kernel.contains(&s.kernel.name);
     Ok(sites.iter().filter(asked).cloned().collect())
+}
+
+/// Holds `--kernel` against names.
+fn known(args: &TuneArgs, names: &[&str], why: &str) -> Result<(), CliError> {
+    let Some(unknown) = args.kernel.iter().find(|k| !names.contains(&k.as_str())) else { return Ok(()) };
+    let mut names = names.to_vec();
+    names.sort_unstable();
+    names.dedup();
+    Err(CliError::usage(format!("--kernel {unknown}: {why} {}", names.join(", ")), "name one of those"))
 }
 
 /// Searches one site after the other.
@@ -98,6 +107,7 @@ fn tune(args: &TuneArgs, figures: &Figures, sites: &[Site], rig: &mut Rig, store
     let watch = interrupt::watch();
     let mut sites: Vec<&Site> = sites.iter().filter(|s| rig.ops(s) > 0).collect();
     sites.sort_by(|a, b| a.phase.cmp(&b.phase).then(share(b, rig, figures).total_cmp(&share(a, rig, figures))));
+    let weights = weights(&sites, rig, figures);
     let before = rig.graphs();
     let start = Instant::now();
     let budget = Duration::from_secs(args.budget.into());
@@ -109,7 +119,7 @@ fn tune(args: &TuneArgs, figures: &Figures, sites: &[Site], rig: &mut Rig, store
             break;
         }
         let bar = bar(&format!("{} of {}: {}", i + 1, sites.len(), site.key));
-        let until = Instant::now() + left / u32::try_from(sites.len() - i).unwrap_or(1);
+        let until = Instant::now() + left.mul_f64(weights[i] / weights[i..].iter().sum::<f64>());
         let stop = || watch.asked();
         let search = Search { site, figures, until, stop: &stop };
         let mut raced = 0;
@@ -133,6 +143,19 @@ fn tune(args: &TuneArgs, figures: &Figures, sites: &[Site], rig: &mut Rig, store
         return Err(CliError::Interrupted(format!("interrupted; {} has what was found", store.path.display())));
     }
     Ok(())
+}
+
+/// Parts of the budget: twice as much for decode, in a phase by the guessed times, and a little for each.
+fn weights(sites: &[&Site], rig: &Rig, figures: &Figures) -> Vec<f64> {
+    let shares: Vec<f64> = sites.iter().map(|s| share(s, rig, figures)).collect();
+    let total = |phase: Phase| {
+        sites.iter().zip(&shares).filter(|(s, _)| s.phase == phase).map(|(_, share)| share).sum::<f64>().max(1e-9)
+    };
+    let of = |(site, share): (&&Site, &f64)| {
+        let part = if site.phase == Phase::Decode { 2.0 } else { 1.0 };
+        part * share / total(site.phase) + 0.05
+    };
+    sites.iter().zip(&shares).map(of).collect()
 }
 
 /// How long the ops of a site are guessed to take in a step.

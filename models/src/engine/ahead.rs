@@ -4,12 +4,43 @@
 //! step reads its input, the host only has to stop in time; what was begun beyond that is overwritten by whatever comes next.
 
 use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use tilewright_runtime::{Params, STEPS_AT_ONCE};
 
 use super::{Engine, Step};
 use crate::error::ModelError;
 
-/// Steps under way at once: enough that the device never waits for the host, few enough that little is lost at the end.
+/// Steps under way at once, at least: the device has the next one before it ends the first.
 const UNDER_WAY: usize = 4;
+
+/// How long the steps that are handed over together should take at most: a text flows, and little is lost at its end.
+const TOGETHER: Duration = Duration::from_millis(8);
+
+/// How many steps are handed over together: a submit costs the device tens of microseconds, which only matter where a step takes
+/// less than milliseconds.
+struct Pace {
+    together: usize,
+    since: Instant,
+}
+
+impl Pace {
+    fn new() -> Self {
+        Pace { together: 1, since: Instant::now() }
+    }
+
+    /// Takes note that so many steps have come back.
+    fn came(&mut self, steps: usize) {
+        let step = self.since.elapsed() / steps.max(1) as u32;
+        self.since = Instant::now();
+        let fits = |n: usize| step * n as u32 <= TOGETHER;
+        if fits(2 * self.together) {
+            self.together = (2 * self.together).min(STEPS_AT_ONCE);
+        } else if !fits(self.together) {
+            self.together = (self.together / 2).max(1);
+        }
+    }
+}
 
 impl Engine {
     /// Appends `first`, then the token that `next` names after each step, until it names none, `most` steps are done, or the
@@ -56,32 +87,40 @@ impl Engine {
         let read = self.plan.reads();
         let (start, mut begun) = (self.position, 0);
         let mut under_way = VecDeque::with_capacity(UNDER_WAY);
+        let mut pace = Pace::new();
         self.machine.write(self.plan.ids, &[id])?;
         loop {
-            while under_way.len() < UNDER_WAY && begun < most {
+            while begun < most && begun - ((self.position - start) as usize) < UNDER_WAY.max(2 * pace.together) {
                 let pos = start + begun as u32;
-                match self.machine.begin(self.plan.decode_stage(pos), &self.plan.params(pos, 1), &[read])? {
-                    Some(step) => under_way.push_back(step),
+                let stage = self.plan.decode_stage(pos);
+                let next_ones = (pos..pos + pace.together.min(most - begun) as u32)
+                    .take_while(|p| self.plan.decode_stage(*p) == stage);
+                let steps: Vec<Params> = next_ones.map(|pos| self.plan.params(pos, 1)).collect();
+                match self.machine.begin(stage, &steps, &[read])? {
+                    Some(steps) => under_way.push_back(steps),
                     // Nothing runs ahead here.
                     None => {
                         *done += 1;
                         return next(self.decode(id)?);
                     }
                 }
-                begun += 1;
+                begun += steps.len();
             }
-            let Some(step) = under_way.pop_front() else { return Ok(None) };
-            let bytes = self.machine.finish(step)?.pop().unwrap_or_default();
-            self.position += 1;
-            *done += 1;
-            let token = bytes.first_chunk().map_or(u32::MAX, |b| u32::from_le_bytes(*b));
-            if token >= self.plan.limit {
-                let (position, narrow) = (self.position as usize - 1, self.plan.narrow());
-                return Err(ModelError::NotFiniteToken { position, narrow }.into());
-            }
-            match next(Step { token: Some(token), logits: None })? {
-                Some(same) if same == token => {}
-                other => return Ok(other),
+            let Some(steps) = under_way.pop_front() else { return Ok(None) };
+            let tokens = self.machine.finish(steps)?;
+            pace.came(tokens.len());
+            for bytes in tokens {
+                self.position += 1;
+                *done += 1;
+                let token = bytes.first_chunk().map_or(u32::MAX, |b| u32::from_le_bytes(*b));
+                if token >= self.plan.limit {
+                    let (position, narrow) = (self.position as usize - 1, self.plan.narrow());
+                    return Err(ModelError::NotFiniteToken { position, narrow }.into());
+                }
+                match next(Step { token: Some(token), logits: None })? {
+                    Some(same) if same == token => {}
+                    other => return Ok(other),
+                }
             }
         }
     }

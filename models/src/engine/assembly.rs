@@ -404,9 +404,8 @@ impl<'a> Assembly<'a> {
         }
         match tried {
             Some(error) => Err(error),
-            None => {
-                compile(kernel, &stored(Schedule::empty(&kernel.name)), shape, self.target).map(|program| (program, false))
-            }
+            None => compile(kernel, &stored(Schedule::empty(&kernel.name)), shape, self.target)
+                .map(|program| (program, false)),
         }
     }
 

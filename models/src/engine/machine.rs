@@ -127,20 +127,20 @@ impl Machine {
         }
     }
 
-    /// Hands a decode step to the device without waiting for it; `None` where there is no device, or one whose steps are timed.
+    /// Hands decode steps to the device without waiting for them; `None` where there is no device, or one whose steps are timed.
     ///
     /// # Errors
     /// Those of the device.
-    pub fn begin(&mut self, stage: Stage, params: &Params, reads: &[Read]) -> Result<Option<Begun>, ModelError> {
+    pub fn begin(&mut self, stage: Stage, steps: &[Params], reads: &[Read]) -> Result<Option<Begun>, ModelError> {
         match self {
             Machine::Gpu(gpu) if gpu.profile.is_none() => {
-                Ok(Some(Begun { stage, pending: gpu.stages[stage as usize].begin(params, reads)? }))
+                Ok(Some(Begun { stage, pending: gpu.stages[stage as usize].begin(steps, reads)? }))
             }
             _ => Ok(None),
         }
     }
 
-    /// Waits for a step that was begun and returns the bytes of each read.
+    /// Waits for steps that were begun together and returns the bytes of each read, step after step.
     ///
     /// # Errors
     /// Those of the device.

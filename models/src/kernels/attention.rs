@@ -129,3 +129,17 @@ schedule! {
         d: lanes(16), vector(8);
     }
 }
+
+schedule! {
+    /// As `octets`, with two positions of an invocation under way at once.
+    pub pairs for attention from octets {
+        j: serial, unroll(2), lanes(64);
+    }
+}
+
+schedule! {
+    /// The same for heads of up to 128 columns.
+    pub pairs_wide for attention from octets_wide {
+        j: serial, unroll(2), lanes(32);
+    }
+}

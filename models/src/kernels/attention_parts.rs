@@ -64,6 +64,20 @@ schedule! {
 }
 
 schedule! {
+    /// As `octets`, with two positions of an invocation under way at once.
+    pub pairs for "attention_parts" from octets {
+        j: serial, unroll(2), lanes(64);
+    }
+}
+
+schedule! {
+    /// The same for heads of up to 128 columns.
+    pub pairs_wide for "attention_parts" from octets_wide {
+        j: serial, unroll(2), lanes(32);
+    }
+}
+
+schedule! {
     /// One workgroup a part of a query head: all of its scores are computed together, then 16 groups of 16 invocations each add
     /// up every sixteenth position, four columns an invocation.
     pub grouped for "attention_parts" {

@@ -72,9 +72,6 @@ impl Reference {
     /// What the evaluator says.
     pub fn of(site: &Site, target: &Target) -> Result<Self, Wrong> {
         let kernel = &site.kernel;
-        let shape = reduced(site, target);
-        let extents: BTreeMap<String, u32> =
-            kernel.extents.iter().filter_map(|name| Some((name.clone(), number(&shape, name)?))).collect();
         let words = site.longest.last().cloned().unwrap_or_default();
         let scalar = |name: &String, ty: Type| {
             let word = words.get(name).copied().unwrap_or(0);
@@ -87,9 +84,24 @@ impl Reference {
         };
         let mut scalars: BTreeMap<String, Value> =
             kernel.scalars.iter().map(|s| (s.name.clone(), scalar(&s.name, s.ty))).collect();
-        let inputs = inputs(kernel, &extents);
-        let mut expected = inputs.clone();
-        eval(kernel, &extents, &scalars, &mut expected)?;
+        let mut kept = Vec::new();
+        let (shape, inputs, expected) = loop {
+            let shape = reduced(site, target, kept.clone());
+            let extents: BTreeMap<String, u32> =
+                kernel.extents.iter().filter_map(|name| Some((name.clone(), number(&shape, name)?))).collect();
+            let inputs = inputs(kernel, &extents);
+            let mut expected = inputs.clone();
+            match eval(kernel, &extents, &scalars, &mut expected) {
+                Ok(()) => break (shape, inputs, expected),
+                // An index that scalars decide: this extent is needed as it is.
+                Err(EvalError::OutOfBounds { ref tensor, dim, .. }) if kept.len() < kernel.extents.len() => {
+                    let tensor = kernel.tensors.iter().find(|t| t.name == *tensor);
+                    let extent = tensor.and_then(|t| t.dims.get(dim)).map(|e| kernel.extents[e.0 as usize].clone());
+                    kept.extend(extent);
+                }
+                Err(error) => return Err(error.into()),
+            }
+        };
         if let Some(Extent::Param { capacity }) = shape.get("T") {
             scalars.insert("T".into(), Value::U32(capacity));
         }
@@ -167,8 +179,8 @@ fn number(shape: &Shape, name: &str) -> Option<u32> {
     })
 }
 
-/// The site's shape with its extents halved, the largest first, as far as the kernel still has a meaning.
-fn reduced(site: &Site, target: &Target) -> Shape {
+/// The site's shape with its extents but those of `kept` halved, the largest first, as far as the kernel still compiles.
+fn reduced(site: &Site, target: &Target, mut kept: Vec<String>) -> Shape {
     let kernel = &site.kernel;
     let mut shape = site.shape.clone();
     if let Some(Extent::Param { capacity }) = shape.get("T") {
@@ -177,7 +189,6 @@ fn reduced(site: &Site, target: &Target) -> Shape {
             shape = fewer;
         }
     }
-    let mut kept: Vec<&String> = Vec::new();
     loop {
         let size = |dims: &[tilewright_dsl::ir::ExtentId]| {
             let of = |e: &tilewright_dsl::ir::ExtentId| {
@@ -196,7 +207,7 @@ fn reduced(site: &Site, target: &Target) -> Shape {
         let fewer = shape.clone().fixed(name, number(&shape, name).unwrap_or(2) / 2);
         match applies(kernel, &fewer, target) {
             true => shape = fewer,
-            false => kept.push(name),
+            false => kept.push(name.clone()),
         }
     }
 }
@@ -224,6 +235,18 @@ fn inputs(kernel: &Kernel, extents: &BTreeMap<String, u32>) -> BTreeMap<String, 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn results_are_held_against_each_other() {
+        let shape = Shape::new().fixed("T", 1).fixed("R", 4).fixed("K", 8);
+        let linear = crate::kernels::linear::linear();
+        let program = compile(&linear, &Schedule::empty("linear"), &shape, &Target::webgpu()).unwrap();
+        let bytes = |y: [f32; 4]| vec![bytemuck::cast_slice(&y).to_vec()];
+        let expected = bytes([1.0, 2.0, -4.0, 0.0]);
+        assert!(alike(&program, &expected, &bytes([1.0, 2.001, -4.0, 0.0])).is_ok());
+        let wrong = alike(&program, &expected, &bytes([1.0, 2.0, 4.0, 0.0])).unwrap_err().to_string();
+        assert!(wrong.starts_with("`y` is off by 2.0e0"), "{wrong}");
+    }
 
     #[test]
     fn values_are_close_or_named() {

@@ -128,6 +128,7 @@ mod tests {
     use super::*;
     use crate::kernels::linear;
     use crate::tune::{Entry, Key};
+    use tilewright_dsl::schedule::Schedule;
     use tilewright_runtime::AdapterKind;
 
     fn adapter() -> AdapterSummary {
@@ -136,8 +137,10 @@ mod tests {
     }
 
     fn text(adapter: &str, name: &str, sites: &[&str]) -> String {
-        let schedule = || tilewright_dsl::schedule::Schedule { name: name.into(), ..linear::row() };
-        let entry = |at: &&str| Entry { at: Key::read(at), text: None, note: String::new(), schedule: schedule() };
+        let entry = |at: &&str| {
+            let schedule = Schedule { name: format!("{name}_{}", &at[at.len() - 1..]), ..linear::row() };
+            Entry { at: Key::read(at), text: None, note: String::new(), schedule }
+        };
         let entries = sites.iter().map(entry).collect();
         Tuned { adapter: adapter.into(), driver: "driver 1".into(), compiler: "c".into(), entries }.to_string()
     }
@@ -150,7 +153,7 @@ mod tests {
         let shipped = text("A card", "theirs", &["linear a", "linear b"]);
         let found = automatic(Some(&cache), &[("shipped", &shipped)], &adapter());
         let name = |at: &str| found.tuned.find(&Key::read(at)).map(|e| e.schedule.name.as_str());
-        assert_eq!((name("linear a"), name("linear b"), name("linear c")), (Some("mine"), Some("theirs"), None));
+        assert_eq!((name("linear a"), name("linear b"), name("linear c")), (Some("mine_a"), Some("theirs_b"), None));
         assert!(found.source.ends_with("c.txt and this program") && found.notes.is_empty(), "{found:?}");
     }
 

@@ -63,10 +63,6 @@ impl Estimate {
             None => Estimate { median, low: f64::NEG_INFINITY, high: f64::INFINITY },
         }
     }
-
-    fn scaled(self, by: f64) -> Self {
-        Estimate { median: self.median * by, low: self.low * by, high: self.high * by }
-    }
 }
 
 /// The median with its interval, three digits each.
@@ -140,14 +136,6 @@ pub fn judge(old: &[f64], new: &[f64]) -> Verdict {
         () if gain.low > 0.0 => Verdict::Faster,
         () if gain.high < 0.0 => Verdict::Slower,
         () => Verdict::Alike,
-    }
-}
-
-impl Outcome {
-    /// The times in another unit.
-    #[must_use]
-    pub fn scaled(self, by: f64) -> Self {
-        Outcome { old: self.old.scaled(by), new: self.new.scaled(by), ..self }
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::cell::OnceCell;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tilewright_codegen::program::{Count, Program};
 use tilewright_codegen::target::Target;
@@ -16,8 +16,8 @@ use super::race::{LEAST, Outcome, Rounds, race};
 use super::site::{Phase, Site};
 use crate::engine::{Plan, Stage};
 
-/// Microseconds of a step from which on a site's ops run alone.
-const LONG: f64 = 30_000.0;
+/// Microseconds of a step from which on a site's ops run alone: what caches hold matters little then.
+const LONG: f64 = 5_000.0;
 /// Microseconds that a run of a site's ops alone should take, at least.
 const ENOUGH: f64 = 300.0;
 /// The positions at which decoding is timed, as far as the context has them.
@@ -168,6 +168,12 @@ impl Rig {
         self.ready(graph, place.moments.clone())
     }
 
+    /// Lets the driver compile programs on all cores, so that runners of them are made at once. What it refuses is told when a runner
+    /// is asked for.
+    pub fn prepare(&self, programs: &[Arc<Program>]) {
+        self.device.prepare(programs);
+    }
+
     /// From here on a site runs by this program, also while others are timed.
     pub fn put(&mut self, site: &Site, program: &Arc<Program>) {
         let ops = self.graphs[site.phase as usize].ops.iter_mut();
@@ -202,6 +208,14 @@ impl Rig {
         Ok(all)
     }
 
+    /// A decode step as it is now, ready to run at its short position.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn decode(&self) -> Result<Runner, RuntimeError> {
+        self.ready(self.graphs[0].clone(), self.moments[0][..1].to_vec())
+    }
+
     fn ready(&self, graph: Graph, moments: Vec<Params>) -> Result<Runner, RuntimeError> {
         let executor = Executor::new(&self.device, graph, Arc::clone(&self.buffers))?;
         Ok(Runner { device: self.device.clone(), executor, moments })
@@ -226,6 +240,22 @@ impl Runner {
             }
         }
         Ok(times)
+    }
+}
+
+impl Runner {
+    /// How long this thread takes to record a step and to hand it over; the device is waited for after that.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn record(&mut self) -> Result<Duration, RuntimeError> {
+        let start = Instant::now();
+        for params in &self.moments {
+            self.executor.begin(params, &[])?;
+        }
+        let took = start.elapsed();
+        self.device.wait()?;
+        Ok(took)
     }
 }
 

@@ -25,6 +25,8 @@ use crate::kernels;
 
 /// Candidates in a row that bring nothing, after which a site is given up.
 const PATIENCE: usize = 40;
+/// Candidates whose shaders are compiled at once.
+const BATCH: usize = 12;
 /// Rounds of a race, and of the last one of a site.
 const ROUNDS: Rounds = Rounds { most: 24 };
 const LAST: Rounds = Rounds { most: 41 };
@@ -153,14 +155,19 @@ impl Search<'_> {
         let work = rig.work(site);
         let base = Candidate { schedule: site.schedule.clone(), program: Arc::clone(&site.program), guess: None };
         let mut reference = None;
-        let before = rig.results(&place, &base.program)?;
         let mut incumbent = base.clone();
         let mut holder = rig.runner(&place, &base.program)?;
         let scale = holder.run()?;
         let mut seen = HashSet::from([plain(&base.schedule)]);
         let mut list = candidates(site, &base.schedule, rig.target(), self.figures, &work, &mut seen);
-        let (mut raced, mut idle) = (0, 0);
+        // Of the first ones in the list, so many are compiled.
+        let (mut raced, mut idle, mut ready) = (0, 0, 0);
         while idle < PATIENCE && !list.is_empty() && !self.over() {
+            if ready == 0 {
+                ready = BATCH.min(list.len());
+                rig.prepare(&list[..ready].iter().map(|c| Arc::clone(&c.program)).collect::<Vec<_>>());
+            }
+            ready -= 1;
             let next = list.remove(0);
             let mut challenger = match rig.runner(&place, &next.program) {
                 Ok(runner) => runner,
@@ -177,12 +184,12 @@ impl Search<'_> {
             if outcome.verdict != Verdict::Faster {
                 continue;
             }
-            match self.check(rig, &place, &before, &mut reference, &next) {
+            match self.check(rig, &place, &base, &mut reference, &next) {
                 Ok(()) => {
                     let around = candidates(site, &next.schedule, rig.target(), self.figures, &work, &mut seen);
                     list.extend(around);
                     list.sort_by(|a, b| us(a).total_cmp(&us(b)));
-                    (incumbent, holder, idle) = (next, challenger, 0);
+                    (incumbent, holder, idle, ready) = (next, challenger, 0, 0);
                 }
                 Err(Wrong::Device(error @ RuntimeError::DeviceLost { .. })) => return Err(error),
                 Err(wrong) => tell(Event::Refused { candidate: &next, why: wrong.to_string() }),
@@ -230,12 +237,12 @@ impl Search<'_> {
         &self,
         rig: &Rig,
         place: &Place,
-        before: &[Vec<u8>],
+        base: &Candidate,
         reference: &mut Option<Reference>,
         next: &Candidate,
     ) -> Result<(), Wrong> {
-        let after = rig.results(place, &next.program)?;
-        alike(&next.program, before, &after)?;
+        let (before, after) = (rig.results(place, &base.program)?, rig.results(place, &next.program)?);
+        alike(&next.program, &before, &after)?;
         let reference = match reference {
             Some(reference) => reference,
             None => reference.insert(Reference::of(self.site, rig.target())?),

@@ -67,11 +67,10 @@ impl Key {
         self.0.split(' ').next().unwrap_or_default()
     }
 
-    /// A name for the schedule that is kept for this site: the rest of the key as one word.
+    /// A name for the schedule that is kept for this site, which no other site's has: the key as one word.
     pub fn schedule_name(&self) -> String {
-        let rest: Vec<&str> = self.0.split(' ').skip(1).collect();
         let word = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
-        rest.join("_").replace('=', "").chars().map(word).collect()
+        self.0.replace('=', "").chars().map(word).collect()
     }
 }
 
@@ -163,7 +162,7 @@ mod tests {
         assert_ne!(short, key(shape.fixed("P", 128).fixed("D", 128)));
         assert_eq!(short.kernel(), "attention");
         assert_eq!(Key::read(&short.to_string()), short);
-        assert!(short.schedule_name().starts_with("decode_h14_"), "{}", short.schedule_name());
+        assert!(short.schedule_name().starts_with("attention_decode_h14_"), "{}", short.schedule_name());
     }
 
     #[test]

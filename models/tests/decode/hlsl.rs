@@ -64,6 +64,11 @@ fn every_tier_gives_wgsls_logits() {
     // The token that the device picks.
     let mut engines = both(tiers::count() - 1, &dxc, 64, true);
     together(&mut engines, case, 16);
+    // A cache that is read in parts.
+    let long = prompts.iter().find(|c| (256..310).contains(&c.ids.len())).unwrap();
+    for plain_argmax in [true, false] {
+        together(&mut both(tiers::count() - 1, &dxc, 320, plain_argmax), long, 4);
+    }
 }
 
 #[cfg(feature = "whole")]

@@ -87,7 +87,7 @@ fn tier_10_reads_logits_or_the_token() {
 
 #[test]
 fn tier_11_reads_logits_or_the_token() {
-    all_prompts(&mut load(&tiny(), &tier(11)), &[]);
+    all_prompts(&mut load(&tiny(), &tier(11)), &[LONGEST]);
     all_prompts(&mut load(&tiny(), &EngineOptions { plain_argmax: true, ..tier(11) }), &[]);
 }
 

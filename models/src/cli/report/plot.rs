@@ -27,12 +27,12 @@ pub fn bars(title: &str, unit: &str, rows: &[(String, Spread)]) -> String {
     for (i, (name, spread)) in rows.iter().enumerate() {
         let y = 50.0 + 26.0 * i as f64;
         let width = (x(spread.median) - LEFT).max(1.0);
-        let _ = write!(
+        let _ = writeln!(
             out,
             "<text x=\"{:.0}\" y=\"{:.0}\" text-anchor=\"end\">{}</text>\
              <rect class=\"b\" x=\"{LEFT:.0}\" y=\"{y:.0}\" width=\"{width:.1}\" height=\"16\"/>\
              <path class=\"s\" d=\"M{:.1} {:.0}H{:.1}\"/>\
-             <text x=\"{:.1}\" y=\"{:.0}\">{}</text>\n",
+             <text x=\"{:.1}\" y=\"{:.0}\">{}</text>",
             LEFT - 8.0,
             y + 13.0,
             escaped(name),
@@ -59,9 +59,9 @@ pub fn line(title: &str, unit: &str, axis: &str, points: &[(u32, Spread)]) -> St
     let mut out = head(title, unit, height);
     for part in 0..=4 {
         let value = most * f64::from(part) / 4.0;
-        let _ = write!(
+        let _ = writeln!(
             out,
-            "<path class=\"g\" d=\"M60 {0:.1}H{1:.0}\"/><text class=\"q\" x=\"52\" y=\"{2:.1}\" text-anchor=\"end\">{3}</text>\n",
+            "<path class=\"g\" d=\"M60 {0:.1}H{1:.0}\"/><text class=\"q\" x=\"52\" y=\"{2:.1}\" text-anchor=\"end\">{3}</text>",
             y(value),
             WIDTH - RIGHT + 20.0,
             y(value) + 4.0,
@@ -75,11 +75,11 @@ pub fn line(title: &str, unit: &str, axis: &str, points: &[(u32, Spread)]) -> St
     let _ = writeln!(out, "<path class=\"l\" d=\"{path}\"/>");
     for (n, spread) in points {
         let (x, mid) = (x(*n), y(spread.median));
-        let _ = write!(
+        let _ = writeln!(
             out,
             "<path class=\"s\" d=\"M{x:.1} {:.1}V{:.1}\"/><circle class=\"b\" cx=\"{x:.1}\" cy=\"{mid:.1}\" r=\"4\"/>\
              <text x=\"{:.1}\" y=\"{:.1}\">{}</text>\
-             <text class=\"q\" x=\"{x:.1}\" y=\"{:.0}\" text-anchor=\"middle\">{n}</text>\n",
+             <text class=\"q\" x=\"{x:.1}\" y=\"{:.0}\" text-anchor=\"middle\">{n}</text>",
             y(spread.max),
             y(spread.min),
             x + 7.0,
@@ -95,7 +95,7 @@ pub fn line(title: &str, unit: &str, axis: &str, points: &[(u32, Spread)]) -> St
 fn head(title: &str, unit: &str, height: f64) -> String {
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH:.0} {height:.0}\" role=\"img\" aria-label=\"{0}\">{STYLE}\n\
-         <text class=\"t\" x=\"8\" y=\"20\">{0}</text><text class=\"q\" x=\"8\" y=\"38\">{1}; the dark mark is the spread of the runs</text>\n",
+         <text class=\"t\" x=\"8\" y=\"20\">{0}</text><text class=\"q\" x=\"8\" y=\"38\">{1}; the dark mark is the spread of the runs</text>",
         escaped(title),
         escaped(unit)
     )

@@ -1,0 +1,68 @@
+//! The parts of tuning that need no clock: sites of real shapes, candidates around them, and what they are held against.
+
+use std::collections::HashSet;
+
+use tilewright_codegen::target::Target;
+use tilewright_models::checkpoint::EMBEDDING;
+use tilewright_models::engine::{EngineOptions, Plan};
+use tilewright_models::synth;
+use tilewright_models::tune::check::Reference;
+use tilewright_models::tune::predict::Figures;
+use tilewright_models::tune::search::candidates;
+use tilewright_models::tune::site::fingerprint;
+use tilewright_models::tune::{Phase, Site};
+use tilewright_runtime::AdapterKind;
+
+fn target() -> Target {
+    Target { max_binding_bytes: 2 << 30, max_buffer_bytes: 2 << 30, ..Target::wide() }
+}
+
+fn sites(preset: &str, context: u32) -> Vec<Site> {
+    let config = synth::preset(preset).unwrap();
+    let options = EngineOptions { context: Some(context), plain_argmax: true, ..EngineOptions::default() };
+    Plan::choose(&config, EMBEDDING, &target(), &options, true).unwrap().0.sites
+}
+
+fn site(all: &[Site], kernel: &str, phase: Phase) -> Site {
+    all.iter().find(|s| s.kernel.name == kernel && s.phase == phase).unwrap_or_else(|| panic!("{kernel}")).clone()
+}
+
+#[test]
+fn sites_are_named_by_what_matters() {
+    let (short, long) = (sites("qwen2.5-0.5b", 256), sites("qwen2.5-0.5b", 4224));
+    let keys = |all: &[Site]| all.iter().map(|s| s.key.to_string()).collect::<Vec<_>>();
+    assert_eq!(keys(&short), keys(&long), "the length of the cache is not");
+    assert_eq!(short.iter().map(|s| &s.key).collect::<HashSet<_>>().len(), short.len());
+    let two: Vec<_> = keys(&short).into_iter().filter(|k| k.starts_with("linear_residual decode ")).collect();
+    assert_eq!(two.len(), 2, "one kernel, two shapes: {two:?}");
+    let prints = |all: &[Site]| all.iter().map(|s| fingerprint(&s.program)).collect::<Vec<_>>();
+    assert_eq!(prints(&short), prints(&long), "numbers are no part of a text's fingerprint");
+}
+
+#[test]
+fn every_site_has_a_meaning_at_a_reduced_shape() {
+    for site in sites("qwen2.5-0.5b", 256) {
+        let reference = Reference::of(&site, &target()).unwrap_or_else(|e| panic!("{}: {e}", site.key));
+        assert!(!reference.shape().to_string().is_empty());
+    }
+}
+
+#[test]
+fn candidates_are_legal_new_and_in_order() {
+    let all = sites("qwen2.5-0.5b", 256);
+    let figures = Figures::of(AdapterKind::Discrete, 4000.0, 2.0);
+    for (kernel, phase) in
+        [("linear_residual", Phase::Decode), ("attention", Phase::Decode), ("linear", Phase::Prefill)]
+    {
+        let site = site(&all, kernel, phase);
+        let words = site.longest.last().cloned().unwrap();
+        let mut seen = HashSet::new();
+        let found = candidates(&site, &site.schedule, &target(), &figures, &(1 << 20, words.clone()), &mut seen);
+        assert!(found.len() > 20, "{kernel}: {}", found.len());
+        assert!(found.iter().all(|c| c.program.tensors == site.program.tensors), "{kernel}: no storage changes");
+        let us: Vec<f64> = found.iter().map(|c| c.guess.map_or(f64::INFINITY, |g| g.us)).collect();
+        assert!(us.is_sorted(), "{kernel}: {us:?}");
+        let again = candidates(&site, &site.schedule, &target(), &figures, &(1 << 20, words), &mut seen);
+        assert!(again.is_empty(), "{kernel}: each is offered once");
+    }
+}

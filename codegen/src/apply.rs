@@ -12,7 +12,7 @@ mod matrix;
 mod tensors;
 
 pub use lanes::{chains, most_copies};
-pub use matrix::{Factor, Product, has_matrix};
+pub use matrix::{Factor, Product, adds, has_matrix};
 pub use tensors::guard_index as tensors_guard;
 
 use crate::deps::{self, AxisSet, Deps};

@@ -44,8 +44,8 @@ enum Key {
     Register(ExprId, usize, Env, u32),
     /// A private array of an array field.
     Array(ExprId, usize, Env),
-    /// The fragment of sums of a reduction at a copy.
-    Fragment(ExprId, Env),
+    /// The fragment of one of a reduction's sums at a copy.
+    Fragment(ExprId, usize, Env),
     /// The value of an axis at an offset.
     Axis(AxisId, u32),
     /// A load or another expression, by its text.
@@ -146,8 +146,8 @@ struct Lower<'n> {
     folded: HashSet<usize>,
     /// Entered map axes, outermost first.
     chain: Vec<AxisId>,
-    /// Inside a fragment's elements: the invocations that share them.
-    element: Option<u32>,
+    /// Inside a fragment's elements: strides and numbers of the invocations that share them.
+    element: Option<[(u32, u32); 2]>,
     /// What is wrong so far; lowering goes on, so that all of it is found.
     errors: Vec<ScheduleError>,
 }

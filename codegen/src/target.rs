@@ -66,12 +66,14 @@ impl Target {
             ..Target::webgpu_subgroups()
         }
     }
-    /// The same with cooperative matrices of 16 × 16 fragments and subgroups of 32: what schedules with `matrix(16)` need.
+    /// The same with cooperative matrices of 16 × 16 fragments, subgroups of 32, and the 48 KiB of workgroup memory that devices
+    /// with such matrices have: what schedules with `matrix(16)` need.
     pub fn matrix() -> Self {
         Target {
             name: "matrix".into(),
             subgroups: Some(Subgroups { min: 32, max: 32 }),
             fragments: vec![16],
+            max_workgroup_bytes: 48 << 10,
             ..Target::wide()
         }
     }

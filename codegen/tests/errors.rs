@@ -30,7 +30,7 @@ variants! { SCHEDULE_ERRORS, schedule_error, ScheduleError:
     Shape, WrongKernel, LevelTwice, BadSize, UnknownAxis, UnknownTensor, UnknownValue, UnknownLevel, AxisTwice,
     TwoOpenLevels, NotCovered, DoesNotDivide, ExactAtRunTime, OpenNotOutermost, LevelNotPossible, LevelOrder,
     WorkgroupTooLarge, TooManyCopies, WorkgroupMismatch, NestDoesNotDivide, LaneMismatch, NotPowerOfTwo, NoSubgroups,
-    SubgroupStride, FoldNotReduction, VectorNotLast, ArrayLevels, NoTile, StorageNotPossible, Divergent, WorkgroupMemory,
+    SubgroupStride, NoFragments, SubgroupsDiffer, FoldNotReduction, VectorNotLast, ArrayLevels, NoTile, StorageNotPossible, Divergent, WorkgroupMemory,
     TooManyBuffers, BindingTooLarge, TooManyWorkgroups, TooManyOperations, TooManyIterations,
 }
 variants! { SHAPE_ERRORS, shape_error, ShapeError:

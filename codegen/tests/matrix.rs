@@ -5,6 +5,7 @@
 use half::f16;
 use std::collections::BTreeMap;
 use tilewright_codegen::error::ScheduleError as E;
+use tilewright_codegen::fuse::merge;
 use tilewright_codegen::program::Program;
 use tilewright_codegen::shape::Shape;
 use tilewright_codegen::target::{Subgroups, Target};
@@ -36,6 +37,18 @@ fn gated(g: Tensor<R, K>, u: Tensor<R, K>, x: Tensor<T, K>, z: Tensor<T, K>, b: 
     }
 }
 
+/// Two sums over equal ranges with one factor in common.
+#[kernel]
+fn halves(g: Tensor<R, K>, u: Tensor<R, K>, x: Tensor<T, K>, y: Out<T, R>) {
+    for t in 0..T {
+        for r in 0..R {
+            let gate = sum(0..K, |k| g[r][k] * x[t][k]);
+            let up = sum(0..K, |j| u[r][j] * x[t][j]);
+            y[t][r] = abs(gate) * up;
+        }
+    }
+}
+
 const LINEAR: &str = "schedule own for linear {
     t: grid, lanes(2), unroll(2), matrix(8);
     r: grid, lanes(2), unroll(1), matrix(8);
@@ -50,7 +63,7 @@ const TOLERANCE: f32 = 2e-5;
 
 fn target(size: u32) -> Target {
     let subgroups = Some(Subgroups { min: size, max: size });
-    Target { subgroups, fragments: vec![8, 16], max_workgroup_bytes: 48 << 10, ..Target::matrix() }
+    Target { subgroups, fragments: vec![8, 16], ..Target::matrix() }
 }
 
 fn random(name: &str, n: usize) -> Vec<f32> {
@@ -176,6 +189,31 @@ fn tiles_that_are_loaded_ahead_are_the_same_tiles() {
 }
 
 #[test]
+fn subgroups_along_the_reduction_add_their_parts() {
+    for (levels, lanes) in [("lanes(2), serial(2)", 2), ("serial(1), lanes(4)", 4)] {
+        for (order, size) in [("t, r, k", 8), ("k, t, r", 4)] {
+            let lines: BTreeMap<&str, String> = [
+                ("t", "t: grid, lanes(2), unroll(2), matrix(8);".to_string()),
+                ("r", "r: grid, lanes(1), unroll(2), matrix(8);".to_string()),
+                ("k", format!("k: serial as ko, {levels}, matrix(8);")),
+            ]
+            .into();
+            let axes: String = order.split(", ").map(|axis| lines[axis].clone()).collect();
+            let text = format!(
+                "schedule own for linear {{ workgroup {}; {axes}
+                stage w at ko: workgroup f16; stage x at ko: workgroup f16; }}",
+                2 * lanes * size
+            );
+            for shape in [[32, 16, 64], [33, 17, 70], [3, 5, 9]] {
+                let [got, exact, rounded] = both(&linear(), &text, &target(size), shape, "y");
+                assert!(apart(&got, &rounded) <= TOLERANCE, "{text} {shape:?}: off by {}", apart(&got, &rounded));
+                assert!(apart(&got, &exact) > TOLERANCE, "nothing was rounded");
+            }
+        }
+    }
+}
+
+#[test]
 fn elementwise_arithmetic_follows_on_the_sums() {
     let text = "schedule own for gated {
         t: grid, lanes(2), unroll(1), matrix(16);
@@ -211,6 +249,30 @@ fn narrowed_tiles_of_other_schedules_are_rounded_too() {
     }
 }
 
+#[test]
+fn merged_sums_share_a_factor() {
+    let two = merge(&halves(), &["k", "j"], "n").expect("they have one range");
+    let text = "schedule own for halves {
+        t: grid, lanes(2), unroll(1), matrix(16);
+        r: grid, lanes(2), unroll(2), matrix(16);
+        n: serial as no, serial(2), matrix(16);
+        stage g at no: workgroup f16;
+        stage u at no: workgroup f16;
+        stage x at no: workgroup f16 ahead;
+    }";
+    for shape in [[32, 64, 64], [35, 41, 21]] {
+        let [got, exact, rounded] = both(&two, text, &target(8), shape, "y");
+        assert!(apart(&got, &rounded) <= TOLERANCE, "{shape:?}: off by {}", apart(&got, &rounded));
+        assert!(apart(&got, &exact) > TOLERANCE, "nothing was rounded");
+    }
+    let schedule: Schedule = text.parse().expect("a schedule");
+    let shape = Shape::new().param("T", 40).fixed("R", 64).fixed("K", 64);
+    let program = compile(&two, &schedule, &shape, &target(8)).unwrap_or_else(|e| panic!("{e}"));
+    let wgsl = &program.shaders[0].wgsl;
+    assert_eq!(wgsl.matches("coopLoadT<").count(), 1, "x is loaded once for both sums:\n{wgsl}");
+    assert_eq!(wgsl.matches("coopMultiplyAdd(").count(), 4);
+}
+
 fn errors(text: &str, target: &Target) -> Vec<E> {
     let schedule: Schedule = text.parse().expect("a schedule");
     let shape = Shape::new().param("T", 40).fixed("R", 33).fixed("K", 32);
@@ -244,7 +306,7 @@ fn what_cannot_be_multiplied_says_why() {
     at(&own.replace("unroll(1), matrix(8)", "matrix(16)"), "k", "sides differ");
     at(&own.replace("unroll(1), matrix(8)", "unroll(8)"), "k", "exactly one axis");
     at(&own.replace("serial(2), matrix(8)", "serial(16)"), "t", "no `matrix` level");
-    at(&own.replace("serial(2), matrix(8)", "lanes(2), matrix(8)"), "k", "a subgroup adds up all of it");
+    at(&own.replace("serial(2), matrix(8)", "unroll(2), matrix(8)"), "k", "a subgroup adds up fragments");
     at(&own.replace("matrix(8);\n    k", "matrix(4);\n    k"), "r", "sides of 8 or 16");
     let ahead = own.replace("w at ko: workgroup f16", "w at ko: workgroup f16 ahead");
     assert!(matches!(one(&ahead, &target(32)), E::NoTile { what, .. } if what == "w"));

@@ -5,17 +5,22 @@ mod mutate;
 mod samples;
 
 use mutate::{kinds, mutants};
-use samples::{Sample, all};
+use samples::{Sample, all, fragments};
 use std::collections::BTreeSet;
 use tilewright_codegen::interp::run;
 use tilewright_codegen::loops::LoopIr;
-use tilewright_codegen::target::Target;
+use tilewright_codegen::target::{Subgroups, Target};
 use tilewright_codegen::text;
+use tilewright_codegen::usage::uses_fragments;
 use tilewright_codegen::verify::verify;
 
 /// How a shader is found out, if it is.
 fn caught(s: &Sample, ir: &LoopIr) -> Option<String> {
-    if let Some(violation) = verify(ir, &Target::webgpu_subgroups()).first() {
+    let target = match uses_fragments(&s.ir) {
+        true => Target { subgroups: Some(Subgroups { min: 4, max: 4 }), fragments: vec![8], ..Target::webgpu() },
+        false => Target::webgpu_subgroups(),
+    };
+    if let Some(violation) = verify(ir, &target).first() {
         return Some(format!("verify: {violation}"));
     }
     for size in &s.sizes {
@@ -43,7 +48,7 @@ fn every_mutant_is_caught() {
     let mut seen = BTreeSet::new();
     let mut ways = [0; 3];
     let mut missed = Vec::new();
-    for s in all() {
+    for s in all().into_iter().chain([fragments()]) {
         assert_eq!(caught(&s, &s.ir), None, "{} is right as it is", s.ir.name);
         for (name, mutant) in mutants(&s.ir) {
             seen.extend(name.split(" #").next().map(str::to_owned));

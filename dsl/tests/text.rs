@@ -34,11 +34,13 @@ prop_compose! {
         (axes, levels) in (names(), proptest::collection::vec(levels(), 4)),
         (folds, stores, tails) in (each(Fold::ALL), each(Storage::ALL), each(Tail::ALL)),
         (stages, computes, at) in (each(Place::ALL), each(Place::ALL), name()),
+        (narrow, ahead) in (proptest::bool::ANY, proptest::bool::ANY),
     ) -> Schedule {
         let mut axes: Vec<_> = axes.into_iter().zip(levels).map(|(axis, levels)| AxisLevels { axis, levels }).collect();
         let serial = axes.iter_mut().flat_map(|a| &mut a.levels).filter(|l| l.kind == LevelKind::Serial);
         serial.enumerate().for_each(|(i, level)| level.name = (i % 2 == 0).then(|| format!("level{i}")));
-        let stages = stages.into_iter().map(|(tensor, place)| Stage { tensor, at: at.clone(), place }).collect();
+        let storage = if narrow { Storage::F16 } else { Storage::F32 };
+        let stages = stages.into_iter().map(|(tensor, place)| Stage { tensor, at: at.clone(), place, storage, ahead }).collect();
         let computes = computes.into_iter().map(|(value, place)| Compute { value, at: at.clone(), place }).collect();
         Schedule { name, kernel, workgroup, axes, folds, stages, computes, stores, tails, origin: Origin::default() }
     }
@@ -131,7 +133,7 @@ fn mistakes_say_where_and_what() {
             "schedule a for k { t: lanes(0); }",
             "schedule a for k { workgroup 4294967296; }",
             "schedule a for k { t: blocks; }",
-            "schedule a for k { t: matrix(16); }",
+            "schedule a for k { t: matrix; }",
             "schedule a for k { store w: nf4; }",
             "schedule a for k { merge a with b; }",
             "schedule a for k { fold t: tree; // again\n fold t: tree; }",

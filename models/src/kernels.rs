@@ -12,9 +12,11 @@ pub mod attention_stats;
 pub mod attention_values;
 pub mod bias;
 pub mod embedding;
+pub mod gated;
 pub mod head_parts;
 pub mod kv_append;
 pub mod linear;
+pub mod linear_bias;
 pub mod linear_residual;
 pub mod mul;
 pub mod norm_gated;
@@ -56,6 +58,7 @@ pub fn all() -> Vec<Entry> {
                 linear::coalesced(),
                 linear::subgroup(),
                 linear::tiled(),
+                linear::tiled_wide(),
                 linear::tiled_short(),
                 linear::matrix(),
                 linear::matrix_small(),
@@ -77,12 +80,14 @@ pub fn all() -> Vec<Entry> {
                 attention::columns_wide(),
                 attention::grouped(),
                 attention::grouped_wide(),
+                attention::queries(),
+                attention::queries_wide(),
                 attention::tree(),
                 attention::subgroup(),
                 attention::octets(),
                 attention::octets_wide(),
-                attention::pairs(),
-                attention::pairs_wide(),
+                attention::fours(),
+                attention::fours_wide(),
             ],
         ),
         entry(silu::silu(), vec![silu::naive()]),
@@ -101,9 +106,17 @@ pub fn all() -> Vec<Entry> {
         ),
         (qkv::qkv(), vec![qkv::rows(), qkv::subgroup()]),
         (norm_gated::norm_gated(), vec![norm_gated::rows(), norm_gated::subgroup(), norm_gated::eight()]),
+        (linear_bias::linear_bias(), vec![linear_bias::naive(), linear_bias::tiled(), linear_bias::matrix()]),
+        (gated::gated(), vec![gated::naive(), gated::tiled(), gated::matrix(), gated::matrix_small()]),
         (
             linear_residual::linear_residual(),
-            vec![linear_residual::rows(), linear_residual::subgroup(), linear_residual::wide()],
+            vec![
+                linear_residual::rows(),
+                linear_residual::subgroup(),
+                linear_residual::wide(),
+                linear_residual::tiled(),
+                linear_residual::matrix(),
+            ],
         ),
         (rope_append::rope_append(), vec![rope_append::row(), rope_append::heads()]),
         (
@@ -143,7 +156,7 @@ fn typical(kernel: &Kernel) -> Shape {
         "S" => 18,
         "R" if heads => 1152,
         "D" if heads => 64,
-        "D" if kernel.name == "norm_gated" => 4864,
+        "D" if ["gated", "norm_gated"].contains(&kernel.name.as_str()) => 4864,
         "K" if kernel.name == "linear_residual" => 4864,
         "P" | "k.C" => 4096,
         "j.Parts" => 4096 / attention_parts::CHUNK,
@@ -169,6 +182,8 @@ mod tests {
             ("norm_linear", include_str!("kernels/norm_linear.rs")),
             ("qkv", include_str!("kernels/qkv.rs")),
             ("norm_gated", include_str!("kernels/norm_gated.rs")),
+            ("linear_bias", include_str!("kernels/linear_bias.rs")),
+            ("gated", include_str!("kernels/gated.rs")),
             ("linear_residual", include_str!("kernels/linear_residual.rs")),
             ("rope_append", include_str!("kernels/rope_append.rs")),
             ("attention_parts", include_str!("kernels/attention_parts.rs")),

@@ -99,6 +99,18 @@ impl<'m, 'a> Qwen2<'m, 'a> {
             return self.add(("mlp_out", "out"), &down, &gated, h, inner);
         }
         let x = self.norm("post_attn_norm", h, &norm)?; // [T, hidden]
+        if self.followed() {
+            let gated = self.activation("gated"); // [T, inner]
+            self.a.op(Call {
+                label: "gated",
+                kernel: "gated",
+                extents: &[("D", inner), ("K", hidden)],
+                tensors: &[&gated, &gate, &up, &x],
+                scalars: &[],
+                touched: &[],
+            })?;
+            return self.add(("mlp_out", "out"), &down, &gated, h, inner);
+        }
         let gate = self.linear("gate_proj", &gate, &x, inner, hidden)?; // [T, inner]
         let up = self.linear("up_proj", &up, &x, inner, hidden)?; // [T, inner]
         let (active, gated) = (self.activation("active"), self.activation("gated")); // [T, inner] each
@@ -110,6 +122,11 @@ impl<'m, 'a> Qwen2<'m, 'a> {
     /// Whether this step's ops are those that the compiler made of several.
     fn fused(&self) -> bool {
         self.a.tier().fused && self.a.rows() == Rows::One
+    }
+
+    /// Whether this step's projections are made with what follows them.
+    fn followed(&self) -> bool {
+        self.a.tier().followed && self.a.rows() != Rows::One
     }
 
     /// Rotated queries [T, H, D]; keys and values go to the cache.
@@ -189,8 +206,21 @@ impl<'m, 'a> Qwen2<'m, 'a> {
             return Ok(q);
         }
         let x = self.norm("input_norm", h, norm)?; // [T, hidden]
-        let projected = self.linear("qkv_proj", &w, &x, width, hidden)?; // [T, width]
-        let qkv = self.bias("qkv", &projected, &b, width)?; // [T, width]
+        let qkv = if self.followed() {
+            let qkv = self.activation("qkv"); // [T, width]
+            self.a.op(Call {
+                label: "qkv",
+                kernel: "linear_bias",
+                extents: &[("R", width), ("K", hidden)],
+                tensors: &[&b, &qkv, &w, &x],
+                scalars: &[],
+                touched: &[],
+            })?;
+            qkv
+        } else {
+            let projected = self.linear("qkv_proj", &w, &x, width, hidden)?; // [T, width]
+            self.bias("qkv", &projected, &b, width)? // [T, width]
+        };
         self.a.op(Call {
             label: "rope_append",
             kernel: "rope_append",
@@ -205,7 +235,7 @@ impl<'m, 'a> Qwen2<'m, 'a> {
     /// h += x·Wᵀ, in one op or in two; `labels` are the projection's and the sum's.
     fn add(&mut self, labels: (&str, &str), w: &Tensor, x: &Tensor, h: &Tensor, k: usize) -> Result<(), ModelError> {
         let hidden = self.c.hidden_size;
-        if !self.fused() {
+        if !self.fused() && !self.followed() {
             let y = self.linear(labels.0, w, x, hidden, k)?; // [T, hidden]
             return self.elementwise(labels.1, "residual", &[h, &y], hidden);
         }

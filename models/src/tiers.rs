@@ -10,8 +10,8 @@ use tilewright_dsl::schedule::{Schedule, Storage};
 use tilewright_runtime::Submission;
 
 use crate::kernels::{
-    argmax, attention, attention_parts, attention_stats, attention_values, bias, embedding, head_parts, kv_append,
-    linear, linear_residual, mul, norm_gated, norm_linear, qkv, residual, rmsnorm, rope, rope_append, silu,
+    argmax, attention, attention_parts, attention_stats, attention_values, bias, embedding, gated, head_parts, kv_append,
+    linear, linear_bias, linear_residual, mul, norm_gated, norm_linear, qkv, residual, rmsnorm, rope, rope_append, silu,
 };
 
 /// One tier.
@@ -46,6 +46,8 @@ pub struct Tier {
     /// Whether reductions that one workgroup would be long at are split: the largest logit of every few rows of the head takes
     /// the place of logits that nobody reads, and attention's cache is read in parts by steps of more positions than these.
     pub split: Option<u32>,
+    /// Whether prefill's projections are made with what follows them: bias, gate, residual.
+    pub followed: bool,
     /// A schedule a kernel, or several: the first that covers the model's heads and that the device can run is taken.
     pub schedules: Vec<Phases>,
 }
@@ -63,8 +65,17 @@ pub struct Phases {
 
 impl Phases {
     fn both(schedule: Schedule) -> Self {
-        Phases { prefill: schedule.clone(), decode: schedule, least: None }
+        prefill(schedule.clone(), schedule)
     }
+
+    /// Only for shapes in which an extent is at least this.
+    fn for_at_least(self, extent: &'static str, least: u32) -> Self {
+        Phases { least: Some((extent, least)), ..self }
+    }
+}
+
+fn prefill(prefill: Schedule, decode: Schedule) -> Phases {
+    Phases { prefill, decode, least: None }
 }
 
 impl Tier {
@@ -151,6 +162,7 @@ static TIERS: LazyLock<Vec<Tier>> = LazyLock::new(|| {
         fused: false,
         chunk: 128,
         split: None,
+        followed: false,
         schedules: [
             embedding::naive(),
             rmsnorm::naive(),
@@ -191,7 +203,7 @@ static TIERS: LazyLock<Vec<Tier>> = LazyLock::new(|| {
         change: "decode: one workgroup a weight row; prefill: 64 × 64 tiles through workgroup memory",
         hypothesis: "neighbouring invocations read neighbouring words, and a tile is read once for 64 rows",
         risk: "sums are added in another order; 64 partial sums a row meet at barriers",
-        ..half.clone().with(vec![Phases { prefill: linear::tiled(), decode: linear::row(), least: None }])
+        ..half.clone().with(vec![prefill(linear::tiled(), linear::row())])
     };
     let single_pass = Tier {
         number: 4,
@@ -268,8 +280,8 @@ static TIERS: LazyLock<Vec<Tier>> = LazyLock::new(|| {
         hypothesis: "one workgroup a head or a row leaves most of the device idle: more invocations hide its latency",
         risk: "partial results take workgroup memory, and more of them meet in the fold",
         ..ahead.clone().with(vec![
-            Phases { prefill: attention::grouped(), decode: attention::octets(), least: None },
-            Phases { prefill: attention::grouped_wide(), decode: attention::octets_wide(), least: None },
+            prefill(attention::grouped(), attention::octets()),
+            prefill(attention::grouped_wide(), attention::octets_wide()),
             Phases::both(attention::grouped()),
             Phases::both(attention::grouped_wide()),
             Phases::both(attention::naive()),
@@ -285,7 +297,7 @@ static TIERS: LazyLock<Vec<Tier>> = LazyLock::new(|| {
         number: 11,
         name: "split",
         change: "attention over more than 256 positions in parts of 256, the greedy token in parts of 64 rows, then merged; an \
-                 invocation of attention has two positions under way",
+                 invocation of attention has two or four positions under way",
         hypothesis: "one workgroup a head walks a long cache alone, and one reads all logits: parts are walked side by side, and \
                      logits that nobody reads are not written. Up to 256 positions there is one part, and nothing to merge; \
                      beyond, a dispatch a layer (about 2 µs) costs less than merging anew in every workgroup of the output \
@@ -293,8 +305,8 @@ static TIERS: LazyLock<Vec<Tier>> = LazyLock::new(|| {
         risk: "partial results take memory and a dispatch; the order of attention's sum changes with the chunk, not with the length",
         split: Some(attention_parts::CHUNK),
         ..wide.clone().with(vec![
-            Phases { prefill: attention::grouped(), decode: attention::pairs(), least: None },
-            Phases { prefill: attention::grouped_wide(), decode: attention::pairs_wide(), least: None },
+            Phases { prefill: attention::grouped(), decode: attention::fours(), least: None },
+            Phases { prefill: attention::grouped_wide(), decode: attention::fours_wide(), least: None },
             Phases::both(attention::grouped()),
             Phases::both(attention::grouped_wide()),
             Phases::both(attention::naive()),
@@ -315,14 +327,32 @@ static TIERS: LazyLock<Vec<Tier>> = LazyLock::new(|| {
     let matrix = Tier {
         number: 12,
         name: "matrix",
-        change: "prefill: 512 positions at once, projections by cooperative matrices where the device has them",
-        hypothesis: "fragments of f16 multiply an order of magnitude faster than f32 arithmetic, and larger chunks keep all of the device busy",
+        change: "prefill: 512 positions at once, projections by cooperative matrices where the device has them, with what follows \
+                 them; 16 queries share each tile of keys and values",
+        hypothesis: "fragments of f16 multiply an order of magnitude faster than f32 arithmetic, larger chunks keep all of the \
+                     device busy, and a cache that 16 queries read once is no bottleneck",
         risk: "activations are rounded to f16 on their way to a fragment, and overflow above 65,504: prefill then runs again without",
         chunk: 512,
+        followed: true,
         ..split.clone().with(vec![
-            Phases { prefill: linear::matrix(), decode: linear::row(), least: Some(("R", 2048)) },
-            Phases { prefill: linear::matrix_small(), decode: linear::row(), least: None },
-            Phases { prefill: linear::tiled(), decode: linear::row(), least: None },
+            prefill(linear::matrix(), linear::row()).for_at_least("R", 2048),
+            prefill(linear::matrix_small(), linear::row()),
+            prefill(linear::tiled(), linear::row()),
+            Phases::both(linear_bias::matrix()),
+            Phases::both(linear_bias::tiled()),
+            Phases::both(gated::matrix()),
+            Phases::both(gated::matrix_small()),
+            Phases::both(gated::tiled()),
+            prefill(linear_residual::matrix(), linear_residual::wide()),
+            prefill(linear_residual::tiled(), linear_residual::wide()),
+            prefill(linear_residual::tiled(), linear_residual::rows()),
+            prefill(attention::queries(), attention::fours()),
+            prefill(attention::queries_wide(), attention::fours_wide()),
+            prefill(attention::grouped(), attention::fours()),
+            prefill(attention::grouped_wide(), attention::fours_wide()),
+            Phases::both(attention::grouped()),
+            Phases::both(attention::grouped_wide()),
+            Phases::both(attention::naive()),
         ])
     };
     let all = [naive, batched, half, cooperative, single_pass, norms, argmax, token, fused, ahead, wide, split, matrix];

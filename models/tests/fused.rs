@@ -14,9 +14,11 @@ use tilewright_models::kernels::argmax::argmax;
 use tilewright_models::kernels::attention::attention;
 use tilewright_models::kernels::attention_parts::{attention_merged, attention_parts};
 use tilewright_models::kernels::bias::bias;
+use tilewright_models::kernels::gated::gated;
 use tilewright_models::kernels::head_parts::{argmax_merged, head_parts};
 use tilewright_models::kernels::kv_append::kv_append;
 use tilewright_models::kernels::linear::linear;
+use tilewright_models::kernels::linear_bias::linear_bias;
 use tilewright_models::kernels::linear_residual::linear_residual;
 use tilewright_models::kernels::mul::mul;
 use tilewright_models::kernels::norm_gated::norm_gated;
@@ -66,6 +68,32 @@ fn norm_gated_is_the_first_half_of_the_mlp() {
     ];
     for [t, r, k] in SIZES {
         same(&[("T", t), ("R", r), ("K", k)], &[EPS], (&whole, &names), &parts, &["y"], REORDERED);
+    }
+}
+
+#[test]
+fn gated_is_it_without_the_norm() {
+    let whole = made(gated());
+    let (projection, activation, product) = (linear(), silu(), mul());
+    let parts: [parts::Step; 4] = [
+        (&projection, &[("w", "gate.w"), ("y", "gate")]),
+        (&projection, &[("w", "up.w"), ("y", "up")]),
+        (&activation, &[("D", "R"), ("x", "gate"), ("y", "active")]),
+        (&product, &[("D", "R"), ("a", "active"), ("b", "up")]),
+    ];
+    for [t, r, k] in SIZES {
+        same(&[("T", t), ("R", r), ("K", k)], &[], (&whole, &[("D", "R")]), &parts, &["y"], Apart::Nothing);
+    }
+}
+
+#[test]
+fn linear_bias_is_a_projection_and_a_sum() {
+    let whole = made(linear_bias());
+    let names = [("linear.w", "w"), ("linear.x", "x"), ("linear.K", "K")];
+    let (projection, sum) = (linear(), bias());
+    let parts: [parts::Step; 2] = [(&projection, &[("y", "made")]), (&sum, &[("x", "made")])];
+    for [t, r, k] in SIZES {
+        same(&[("T", t), ("R", r), ("K", k)], &[], (&whole, &names), &parts, &["y"], Apart::Nothing);
     }
 }
 

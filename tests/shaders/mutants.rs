@@ -59,6 +59,14 @@ const SUBJECTS: &[Subject] = &[
         runs: &[&[("T", 8)], &[("T", 3)]],
     },
     Subject {
+        kernel: "linear",
+        schedule: "matrix",
+        change: "workgroup 8; t: grid, lanes(2), unroll(2), matrix(8); r: grid, lanes(1), unroll(2), matrix(8);
+            k: serial as ko, serial(1), matrix(8); stage w at ko: workgroup f16; stage x at ko: workgroup f16;",
+        shape: &[("T", 38), ("R", 13), ("K", 20)],
+        runs: &[&[("T", 40)], &[("T", 3)]],
+    },
+    Subject {
         kernel: "rmsnorm",
         schedule: "row",
         change: "j: serial, lanes(8), vector(4); i: serial, lanes(8), vector(4);",
@@ -96,6 +104,7 @@ const HARMLESS: &[(&str, &str, &str)] = &[
     ("linear", "loosen a guard #8", "the last step of a tree: what other lanes add then is read by nobody"),
     ("linear", "swap operands #4", "a stored row is clamped, and stored only where a guard finds it inside already"),
     ("linear", "swap operands #5", "the same for the second row"),
+    ("linear", "one step more #0", "a tile of k behind the last one: its elements are zeros"),
     ("attention", "one step more #0", "a tile of positions behind the last one: loads are clamped, merges are masked"),
     ("attention", "another identity #1", "the identity's weight is multiplied by e^(LOWEST - m), which is 0"),
     ("attention", "another identity #2", "the same for its value"),
@@ -106,8 +115,11 @@ const HARMLESS: &[(&str, &str, &str)] = &[
     ("argmax", "swap the arms of a select #8", "the same: the largest value itself is not asked for"),
 ];
 
-fn target() -> Target {
-    Target { subgroups: Some(Subgroups { min: 1, max: 128 }), ..Target::webgpu() }
+fn target(schedule: &str) -> Target {
+    match schedule {
+        "matrix" => Target { subgroups: Some(Subgroups { min: 4, max: 4 }), fragments: vec![8], ..Target::webgpu() },
+        _ => Target { subgroups: Some(Subgroups { min: 1, max: 128 }), ..Target::webgpu() },
+    }
 }
 
 /// The runs of a subject and its shape.
@@ -133,7 +145,7 @@ fn cases(subject: &Subject) -> (Vec<Case>, Shape) {
 
 /// How a program is found out, if it is.
 fn caught(kernel: &Kernel, program: &Program, want: &Expected) -> Option<&'static str> {
-    if program.shaders.iter().any(|s| !verify(&s.loops, &target()).is_empty()) {
+    if program.shaders.iter().any(|s| !verify(&s.loops, &target(&program.schedule)).is_empty()) {
         return Some("verify");
     }
     for (size, stats) in &want.stats {
@@ -193,7 +205,7 @@ fn damage_to_real_kernels_is_found() {
     for subject in SUBJECTS {
         let (kernel, schedule) = applied(subject);
         let (cases, shape) = cases(subject);
-        let program = compile(&kernel, &schedule, &shape, &target()).unwrap_or_else(|e| panic!("{e}"));
+        let program = compile(&kernel, &schedule, &shape, &target(subject.schedule)).unwrap_or_else(|e| panic!("{e}"));
         let subgroups = schedule.folds.iter().any(|f| f.1 == Fold::Subgroup);
         let widths: &[u32] = if subgroups { &[4, 1, 16] } else { &[4] };
         let expect = |(seed, case): (usize, Case)| expected(&kernel, &program, case, seed as u32, widths);

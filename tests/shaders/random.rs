@@ -74,8 +74,15 @@ fn schedules(kernel: &Kernel) -> impl Strategy<Value = Schedule> + use<> {
     let folds: Vec<_> = reductions.map(|axis| fold.clone().prop_map(move |f| (axis.clone(), f))).collect();
     let read = kernel.tensors.iter().filter(|t| t.role == Role::In && t.elem == Type::F32).map(|t| t.name.clone());
     let stage = |tensor: String| {
-        prop::option::weighted(0.15, at.clone())
-            .prop_map(move |at| at.map(|at| Stage { tensor: tensor.clone(), at, place: Place::Workgroup }))
+        prop::option::weighted(0.15, at.clone()).prop_map(move |at| {
+            at.map(|at| Stage {
+                tensor: tensor.clone(),
+                at,
+                place: Place::Workgroup,
+                storage: Storage::F32,
+                ahead: false,
+            })
+        })
     };
     let stages: Vec<_> = read.map(stage).collect();
     let place = prop::sample::select(Place::ALL.to_vec());

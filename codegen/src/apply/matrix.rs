@@ -8,7 +8,7 @@ use super::{AxisPlan, Nest, TileOf};
 use crate::deps::operands;
 use crate::error::ScheduleError;
 use std::collections::HashSet;
-use tilewright_dsl::ir::{AxisId, AxisKind, Binary, Expr, ExprId, Kernel, MonoidKind, Stmt, TensorId};
+use tilewright_dsl::ir::{AxisId, Binary, Expr, ExprId, Kernel, Monoid, MonoidKind, Side, Stmt, TensorId, Type};
 use tilewright_dsl::schedule::{LevelKind, Place};
 
 /// One factor of a product.
@@ -25,6 +25,8 @@ pub struct Factor {
 pub struct Product {
     /// The reduction.
     pub reduce: ExprId,
+    /// Which of its sums.
+    pub field: usize,
     /// The factor whose rows are those of the result: its axis is the outer one.
     pub left: Factor,
     /// The factor whose rows are the result's columns.
@@ -56,8 +58,9 @@ pub fn find(nest: &mut Nest, errors: &mut Vec<ScheduleError>) {
     device(nest, &walked, errors);
     let mut products = Vec::new();
     let mut chain = Vec::new();
+    let mut seen = HashSet::new();
     let body = nest.kernel.body.clone();
-    stores(nest, &body, &mut chain, &mut products, errors);
+    stores(nest, &body, &mut chain, &mut seen, &mut products, errors);
     let used = |a: &AxisId| {
         products.iter().any(|p: &Product| [p.left.axis, p.right.axis, axis_of(nest.kernel, p.reduce)].contains(a))
     };
@@ -91,6 +94,7 @@ fn stores(
     nest: &Nest,
     body: &[Stmt],
     chain: &mut Vec<AxisId>,
+    seen: &mut HashSet<ExprId>,
     products: &mut Vec<Product>,
     errors: &mut Vec<ScheduleError>,
 ) {
@@ -98,16 +102,21 @@ fn stores(
         match stmt {
             Stmt::For(axis, inner) => {
                 chain.push(*axis);
-                stores(nest, inner, chain, products, errors);
+                stores(nest, inner, chain, seen, products, errors);
                 chain.pop();
             }
             Stmt::Store(_, indices, value) => {
                 let inside = chain.iter().copied().filter(|a| has_matrix(nest.plan(*a)));
                 let inside: Vec<AxisId> = inside.collect();
                 let before = errors.len();
-                let mut seen = HashSet::new();
                 for id in indices.iter().chain([value]) {
-                    visit(nest, *id, &inside, products, errors, &mut seen);
+                    visit(nest, *id, &inside, seen, products, errors);
+                }
+                let lanes = |p: &Product| nest.plan(axis_of(nest.kernel, p.reduce)).lanes;
+                if let Some(other) = products.iter().find(|p| lanes(p) != lanes(&products[0])) {
+                    let why = "its lanes are others than those of the sum that is stored with it";
+                    let axis = axis_of(nest.kernel, other.reduce);
+                    errors.push(refuse(nest.kernel, axis, why, "give both reductions the same `lanes(n)`"));
                 }
                 let sides: Vec<AxisId> = products.iter().flat_map(|p| [p.left.axis, p.right.axis]).collect();
                 if let Some(axis) = inside.iter().find(|a| !sides.contains(a) || inside.len() != 2)
@@ -125,9 +134,9 @@ fn visit(
     nest: &Nest,
     id: ExprId,
     inside: &[AxisId],
+    seen: &mut HashSet<ExprId>,
     products: &mut Vec<Product>,
     errors: &mut Vec<ScheduleError>,
-    seen: &mut HashSet<ExprId>,
 ) {
     if !seen.insert(id) {
         return;
@@ -135,13 +144,10 @@ fn visit(
     let expr = nest.kernel.expr(id);
     let Expr::Reduce(reduce) = expr else {
         for operand in operands(nest.kernel, expr) {
-            visit(nest, operand, inside, products, errors, seen);
+            visit(nest, operand, inside, seen, products, errors);
         }
         return;
     };
-    if products.iter().any(|p| p.reduce == id) {
-        return;
-    }
     if !has_matrix(nest.plan(reduce.axis)) {
         let free = nest.deps.free(id);
         if let Some(axis) = inside.iter().find(|a| free.has(**a)) {
@@ -150,28 +156,43 @@ fn visit(
         }
         return;
     }
-    match product(nest, id, inside) {
-        Ok(product) => products.push(product),
-        Err((why, instead)) => errors.push(refuse(nest.kernel, reduce.axis, why, instead)),
+    for (field, body) in reduce.body.iter().enumerate() {
+        match product(nest, id, field, *body, inside) {
+            Ok(product) => products.push(product),
+            Err((why, instead)) => return errors.push(refuse(nest.kernel, reduce.axis, why, instead)),
+        }
     }
 }
 
-/// The product that a reduction is, or why it is none and what to do instead.
-fn product(nest: &Nest, id: ExprId, inside: &[AxisId]) -> Result<Product, (&'static str, &'static str)> {
+/// Whether every field of a monoid is a sum of its own.
+pub fn adds(monoid: &Monoid) -> bool {
+    let part = |id: ExprId, side: Side, f: usize| monoid.exprs[id.0 as usize] == Expr::Part(side, f);
+    let sum = |(f, id): (usize, &ExprId)| match monoid.exprs[id.0 as usize] {
+        Expr::Binary(Binary::Add, a, b) => part(a, Side::A, f) && part(b, Side::B, f),
+        _ => false,
+    };
+    monoid.array.is_none()
+        && monoid.fields.iter().all(|f| f.ty == Type::F32)
+        && (monoid.kind == MonoidKind::Sum || monoid.merge.iter().enumerate().all(sum))
+}
+
+/// The product that a sum of a reduction is, or why it is none and what to do instead.
+fn product(
+    nest: &Nest,
+    id: ExprId,
+    field: usize,
+    body: ExprId,
+    inside: &[AxisId],
+) -> Result<Product, (&'static str, &'static str)> {
     let kernel = nest.kernel;
     let no_sum = ("it is no sum of products of two loads", "use `serial`, `lanes(n)` and `vector(n)`");
     let Expr::Reduce(reduce) = kernel.expr(id) else { return Err(no_sum) };
-    let [body] = reduce.body[..] else { return Err(no_sum) };
-    let (MonoidKind::Sum, Expr::Binary(Binary::Mul, a, b)) = (kernel.monoid(reduce.monoid).kind, kernel.expr(body))
-    else {
+    let (true, Expr::Binary(Binary::Mul, a, b)) = (adds(kernel.monoid(reduce.monoid)), kernel.expr(body)) else {
         return Err(no_sum);
     };
     let plan = nest.plan(reduce.axis);
-    if plan.levels.iter().any(|l| !matches!(l.kind, LevelKind::Serial | LevelKind::Matrix)) {
-        return Err(("a subgroup adds up all of it, in fragments", "leave `serial` levels and `matrix(n)`"));
-    }
-    if matches!(kernel.axis(reduce.axis).kind, AxisKind::Map | AxisKind::Array) {
-        return Err(no_sum);
+    if plan.levels.iter().any(|l| !matches!(l.kind, LevelKind::Serial | LevelKind::Lanes | LevelKind::Matrix)) {
+        return Err(("a subgroup adds up fragments one after the other", "leave `serial`, `lanes(n)` and `matrix(n)`"));
     }
     let side = plan.level(LevelKind::Matrix).and_then(|l| l.size).unwrap_or(0);
     let mut factors = Vec::new();
@@ -216,7 +237,7 @@ fn product(nest: &Nest, id: ExprId, inside: &[AxisId]) -> Result<Product, (&'sta
     let at = |f: &Factor| inside.iter().position(|a| *a == f.axis);
     factors.sort_by_key(at);
     match factors[..] {
-        [left, right] if left.axis != right.axis => Ok(Product { reduce: id, left, right, side }),
+        [left, right] if left.axis != right.axis => Ok(Product { reduce: id, field, left, right, side }),
         _ => Err(("both factors walk along the same axis", "use `serial`, `lanes(n)` and `vector(n)`")),
     }
 }

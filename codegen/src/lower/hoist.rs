@@ -74,7 +74,7 @@ impl Lower<'_> {
             let mut distinct: Vec<Env> = Vec::new();
             for env in envs {
                 let env = self.restrict(id, env);
-                let known = [Key::Field(id, 0, env.clone()), Key::Fragment(id, env.clone())];
+                let known = [Key::Field(id, 0, env.clone()), Key::Fragment(id, 0, env.clone())];
                 if !distinct.contains(&env) && known.iter().all(|key| self.recall(key).is_none()) {
                     distinct.push(env);
                 }

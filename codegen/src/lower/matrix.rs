@@ -3,22 +3,23 @@
 //! A reduction with a `matrix` level gives one fragment of sums for each copy. Its factors are read from narrow tiles, a row of
 //! which goes along the reduction's axis, so that a left fragment lies by rows and a right one by columns. Values are stored
 //! element by element: every fragment goes through workgroup memory of its subgroup, and what the kernel does with a sum
-//! (a bias, a residual) is done there on one element an invocation, behind the guards of ragged edges. VK_KHR_cooperative_matrix;
+//! (a bias, a residual) is done there on one element an invocation, where that lies inside ragged edges. VK_KHR_cooperative_matrix;
 //! Markidis et al. 2018 (arXiv:1803.04014).
 
 use super::axes::{Bound, Mask};
-use super::build::{add, div, mul, rem, scalar, u};
+use super::build::{add, and, bin, div, lt, mul, rem, scalar, sub, u};
 use super::hoist::roots;
 use super::{Env, Key, Lower};
 use crate::apply::{Factor, Product, TileOf, has_matrix};
 use crate::error::ScheduleError;
 use crate::loops::{Expr, Kind, Place, Side, Stmt, Var};
-use tilewright_dsl::ir::{self, AxisId, ExprId, Reduce, Type};
+use std::collections::HashSet;
+use tilewright_dsl::ir::{self, AxisId, Binary, ExprId, Reduce, TensorId, Type};
 
 impl Lower<'_> {
-    /// How a reduction is multiplied by fragments, if it is.
-    pub fn product(&self, id: ExprId) -> Option<Product> {
-        self.nest.products.iter().find(|p| p.reduce == id).copied()
+    /// How the sums of a reduction are multiplied by fragments, if they are.
+    pub fn products_of(&self, id: ExprId) -> Vec<Product> {
+        self.nest.products.iter().filter(|p| p.reduce == id).copied().collect()
     }
 
     /// Whether what is made beneath the entered axes are fragments.
@@ -35,66 +36,64 @@ impl Lower<'_> {
     /// Multiplies and adds up for these copies, and remembers their fragments.
     pub fn multiply(
         &mut self,
-        product: &Product,
+        products: &[Product],
         reduce: &Reduce,
         bounds: &Env,
         members: &[Env],
     ) -> Result<(), ScheduleError> {
         let mut sums = Vec::new();
-        for _ in members {
-            let sum = self.var("sum", Kind::Fragment(Side::Sum, product.side));
-            self.emit(Stmt::DeclareFragment(sum));
-            sums.push(sum);
+        for product in products {
+            for member in members {
+                let sum = self.var("sum", Kind::Fragment(Side::Sum, product.side));
+                self.emit(Stmt::DeclareFragment(sum));
+                sums.push((product, member, sum));
+            }
         }
         self.same_for_all(reduce.axis);
         let entered = self.enter(reduce.axis, bounds, true)?;
-        let left = self.fragments(&product.left, Side::Left, product, members);
-        let right = self.fragments(&product.right, Side::Right, product, members);
-        for (member, sum) in members.iter().zip(&sums) {
-            let of =
-                |all: &[(Option<u32>, Var)], axis| all.iter().find(|f| f.0 == member.get(&axis).copied()).map(|f| f.1);
-            if let (Some(a), Some(b)) = (of(&left, product.left.axis), of(&right, product.right.axis)) {
+        let mut loaded = Vec::new();
+        for (product, member, sum) in &sums {
+            let a = self.fragment(&product.left, Side::Left, product.side, member, &mut loaded);
+            let b = self.fragment(&product.right, Side::Right, product.side, member, &mut loaded);
+            if let (Some(a), Some(b)) = (a, b) {
                 self.emit(Stmt::MultiplyAdd(*sum, a, b));
             }
         }
         self.leave(entered);
-        for (member, sum) in members.iter().zip(sums) {
-            self.remember(Key::Fragment(product.reduce, member.clone()), Expr::Var(sum));
+        for (product, member, sum) in sums {
+            self.remember(Key::Fragment(product.reduce, product.field, member.clone()), Expr::Var(sum));
         }
         Ok(())
     }
 
-    /// Loads a factor's fragments for all copies of its axis.
-    fn fragments(
+    /// A factor's fragment for a copy of its axis, loaded once a step.
+    fn fragment(
         &mut self,
         factor: &Factor,
         side: Side,
-        product: &Product,
-        members: &[Env],
-    ) -> Vec<(Option<u32>, Var)> {
-        let mut loaded: Vec<(Option<u32>, Var)> = Vec::new();
-        let name = self.nest.kernel.tensor(factor.tensor).name.clone();
-        for member in members {
-            let copy = member.get(&factor.axis).copied();
-            if loaded.iter().any(|f| f.0 == copy) {
-                continue;
-            }
-            let Some((array, index, stride)) = self.fragment_at(TileOf::Tensor(factor.tensor), member) else {
-                continue;
-            };
-            let var = self.var(&format!("{name}_part"), Kind::Fragment(side, product.side));
-            self.emit(Stmt::LoadFragment(var, Place { array, index, stride }));
-            loaded.push((copy, var));
+        size: u32,
+        member: &Env,
+        loaded: &mut Vec<(TensorId, Option<u32>, Var)>,
+    ) -> Option<Var> {
+        let copy = member.get(&factor.axis).copied();
+        if let Some(known) = loaded.iter().find(|f| (f.0, f.1) == (factor.tensor, copy)) {
+            return Some(known.2);
         }
-        loaded
+        let (array, index, stride) = self.fragment_at(TileOf::Tensor(factor.tensor), member)?;
+        let name = &self.nest.kernel.tensor(factor.tensor).name;
+        let name = format!("{}_part", name.rsplit('.').next().unwrap_or(name));
+        let var = self.var(&name, Kind::Fragment(side, size));
+        self.emit(Stmt::LoadFragment(var, Place { array, index, stride }));
+        loaded.push((factor.tensor, copy, var));
+        Some(var)
     }
 
     /// Stores the elements of all fragments, one fragment of each subgroup at a time.
     pub fn store_fragments(&mut self, stores: &[ir::Stmt], envs: &[Env]) -> Result<(), ScheduleError> {
         let roots = roots(stores);
         self.prepare(&roots, envs)?;
-        let products = self.nest.products.iter().copied().filter(|p| roots.iter().any(|r| self.contains(*r, p.reduce)));
-        let products: Vec<Product> = products.collect();
+        let used = self.all_of(&roots);
+        let products: Vec<Product> = self.nest.products.iter().copied().filter(|p| used.contains(&p.reduce)).collect();
         let Some(first) = products.first().copied() else { return Ok(()) };
         let width = self.nest.width;
         let (side, all) = (first.side, first.side * first.side);
@@ -105,13 +104,20 @@ impl Lower<'_> {
             arrays.push(array);
         }
         let own = self.bind_u32("own", mul(div(Self::lane(), width), u(all)));
+        // Subgroups along the reduction hold parts of the same sums; they share what follows.
+        let along = self.reduced(first.reduce).map(|axis| self.nest.plan(axis).clone());
+        let (parts, apart) = along.map_or((1, width), |plan| (plan.lanes, plan.stride));
+        let part = if parts == 1 { u(0) } else { self.lane_index(apart, parts) };
+        let part = self.bind_u32("part", part);
+        let shared = sub(own.clone(), mul(part.clone(), u(apart / width * all)));
+        let shared = self.bind_u32("first", shared);
         for (i, env) in envs.iter().enumerate() {
             if i > 0 || self.loops > 0 {
                 // Others of the subgroup may still read the last fragment's elements.
                 self.emit(Stmt::Barrier);
             }
             for (product, array) in products.iter().zip(&arrays) {
-                let key = Key::Fragment(product.reduce, self.restrict(product.reduce, env));
+                let key = Key::Fragment(product.reduce, product.field, self.restrict(product.reduce, env));
                 let Some(Expr::Var(sum)) = self.recall(&key) else { continue };
                 let place = Place { array: *array, index: own.clone(), stride: side };
                 self.emit(Stmt::StoreFragment(sum, place));
@@ -122,36 +128,64 @@ impl Lower<'_> {
             let at = Expr::Var(element);
             let moved = [(first.left.axis, div(at.clone(), side)), (first.right.axis, rem(at.clone(), side))];
             let kept: Vec<(AxisId, Bound)> = moved.iter().map(|(axis, _)| (*axis, self.bound(*axis))).collect();
+            let mut inside = None;
             for (axis, step) in moved {
                 let old = self.bound(axis);
-                let mask = if old.mask == Mask::None { Mask::None } else { Mask::All };
                 let name = self.nest.kernel.axis(axis).name.rsplit('.').next().unwrap_or_default().to_string();
                 let base = self.bind_u32(&name, add(old.base.clone(), step));
+                if old.mask != Mask::None {
+                    let offset = env.get(&axis).copied().unwrap_or(0);
+                    inside = Some(and(inside, lt(add(base.clone(), u(offset)), old.hi.clone())));
+                }
                 self.bound[axis.0 as usize] =
-                    Some(Bound { base, mask, prefix: vec![], steps: vec![], any: true, ..old });
+                    Some(Bound { base, mask: Mask::None, prefix: vec![], steps: vec![], any: true, ..old });
             }
+            self.open();
             for (product, array) in products.iter().zip(&arrays) {
-                let read = Expr::Shared(*array, Box::new(add(own.clone(), at.clone())));
-                let value = self.bind_f32("total", read);
-                let key = Key::Field(product.reduce, 0, self.restrict(product.reduce, env));
+                let read = |i: u32| {
+                    let from = add(add(shared.clone(), u(i * (apart / width) * all)), at.clone());
+                    Expr::Shared(*array, Box::new(from))
+                };
+                let total = (1..parts).fold(read(0), |sum, i| bin(Binary::Add, sum, read(i)));
+                let value = self.bind_f32("total", total);
+                let key = Key::Field(product.reduce, product.field, self.restrict(product.reduce, env));
                 self.remember(key, value);
             }
-            self.element = Some(width);
+            self.element = Some([(1, width), (apart, parts)]);
             let stored = self.stores(stores, std::slice::from_ref(env));
             self.element = None;
+            let within = self.close();
+            match inside {
+                Some(inside) => self.emit(Stmt::If(inside, within, vec![])),
+                None => within.into_iter().for_each(|stmt| self.emit(stmt)),
+            }
             let body = self.close();
             for (axis, old) in kept {
                 self.bound[axis.0 as usize] = Some(old);
             }
             stored?;
-            let start = rem(Self::lane(), width);
-            self.emit(Stmt::For { var: element, start, end: u(all), step: u(width), body });
+            let start = add(rem(Self::lane(), width), mul(part.clone(), u(width)));
+            self.emit(Stmt::For { var: element, start, end: u(all), step: u(width * parts), body });
         }
         Ok(())
     }
 
-    /// Whether a value is made of another one.
-    fn contains(&self, id: ExprId, part: ExprId) -> bool {
-        crate::deps::any(self.nest.kernel, id, |e| e == part)
+    /// The axis of a reduction.
+    fn reduced(&self, id: ExprId) -> Option<AxisId> {
+        match self.nest.kernel.expr(id) {
+            ir::Expr::Reduce(reduce) => Some(reduce.axis),
+            _ => None,
+        }
+    }
+
+    /// All that these values are made of.
+    fn all_of(&self, roots: &[ExprId]) -> HashSet<ExprId> {
+        let (kernel, mut found, mut open) = (self.nest.kernel, HashSet::new(), roots.to_vec());
+        while let Some(id) = open.pop() {
+            if found.insert(id) {
+                open.extend(crate::deps::operands(kernel, kernel.expr(id)));
+            }
+        }
+        found
     }
 }

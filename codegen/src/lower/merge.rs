@@ -2,6 +2,7 @@
 
 use super::build::{self, binary};
 use super::{Env, Lower};
+use crate::apply::adds;
 use crate::error::ScheduleError;
 use crate::loops::{Expr, Kind, Stmt, Var};
 use std::collections::{HashMap, HashSet};
@@ -276,18 +277,6 @@ impl<'n> Lower<'n> {
         }
         value
     }
-}
-
-/// Whether every field is a sum of its own.
-fn adds(monoid: &Monoid) -> bool {
-    let part = |id: ExprId, side: Side, f: usize| monoid.exprs[id.0 as usize] == ir::Expr::Part(side, f);
-    let sum = |(f, id): (usize, &ExprId)| match monoid.exprs[id.0 as usize] {
-        ir::Expr::Binary(ir::Binary::Add, a, b) => part(a, Side::A, f) && part(b, Side::B, f),
-        _ => false,
-    };
-    monoid.array.is_none()
-        && monoid.fields.iter().all(|f| f.ty == Type::F32)
-        && (monoid.kind == MonoidKind::Sum || monoid.merge.iter().enumerate().all(sum))
 }
 
 fn parts(expr: &ir::Expr) -> Vec<ExprId> {

@@ -37,8 +37,9 @@ impl Lower<'_> {
         bounds: &Env,
         members: &[Env],
     ) -> Result<(), ScheduleError> {
-        if let Some(product) = self.product(id) {
-            return self.multiply(&product, reduce, bounds, members);
+        let products = self.products_of(id);
+        if !products.is_empty() {
+            return self.multiply(&products, reduce, bounds, members);
         }
         let kernel = self.nest.kernel;
         let monoid = kernel.monoid(reduce.monoid);

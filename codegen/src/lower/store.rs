@@ -157,7 +157,7 @@ impl Lower<'_> {
             .filter(|p| p.lanes > 1)
             .map(|p| (p.stride, p.lanes))
             .collect();
-        covered.extend(self.element.map(|width| (1, width)));
+        covered.extend(self.element.into_iter().flatten().filter(|lanes| lanes.1 > 1));
         covered.sort_unstable();
         let mut guard = None;
         let mut at = 1;

@@ -50,8 +50,9 @@ fn coordinates(dims: &[Dim], group: u32, at: &Expr) -> Vec<Expr> {
     let mut coordinates = Vec::new();
     for (d, dim) in dims.iter().enumerate().rev() {
         let size = if d + 1 == dims.len() { dim.size / group } else { dim.size };
-        let index = if d == 0 { rest.clone() } else { rem(rest.clone(), size) };
-        rest = div(rest, size);
+        let (above, below) = split(rest.clone(), size);
+        let index = if d == 0 { rest.clone() } else { below };
+        rest = above;
         coordinates.push(if d + 1 == dims.len() { mul(index, u(group)) } else { index });
     }
     coordinates.reverse();
@@ -65,7 +66,18 @@ fn place(dims: &[Dim], row: u32, group: u32, at: &Expr) -> Expr {
         return mul(at.clone(), u(group));
     }
     let inner = coordinates(dims, group, at).pop().unwrap_or(u(0));
-    add(mul(div(at.clone(), last / group), u(row)), inner)
+    add(mul(split(at.clone(), last / group).0, u(row)), inner)
+}
+
+/// `at / n` and `at % n`; a multiple of n that is added to `at` leaves the rest as it is.
+fn split(at: Expr, n: u32) -> (Expr, Expr) {
+    match at {
+        Expr::Binary(Binary::Add, a, more) => match *more {
+            Expr::U32(more) if more % n == 0 => (add(div((*a).clone(), n), u(more / n)), rem(*a, n)),
+            more => (div(add((*a).clone(), more.clone()), n), rem(add(*a, more), n)),
+        },
+        at => (div(at.clone(), n), rem(at, n)),
+    }
 }
 
 /// The most loads of an invocation that are under way together.
@@ -255,7 +267,11 @@ impl Lower<'_> {
                 _ => None,
             })
             .collect();
-        patterns.dedup();
+        let alike = |a: &[ExprId], b: &[ExprId]| {
+            let same = |(x, y): (&ExprId, &ExprId)| kernel.expr(*x) == kernel.expr(*y);
+            a.len() == b.len() && a.iter().zip(b).all(same)
+        };
+        patterns.dedup_by(|a, b| alike(a, b));
         let [indices] = patterns[..] else {
             return Err(self.refuse(
                 plan,
@@ -378,8 +394,11 @@ impl Lower<'_> {
         let place = place(&tile.dims, tile.row, group, &at);
         if self.ir.shared[tile.array].narrow {
             let along = coordinates(&tile.dims, group, &at).pop().unwrap_or(u(0));
+            // One factor of zero is enough; the other one's clamped elements are the tensor's own.
+            let left = |p: &crate::apply::Product| TileOf::Tensor(p.left.tensor) == tile.what;
+            let masked = self.nest.products.iter().any(left);
             if let Some(last) = tile.dims.last() {
-                self.store_narrow(tile.array, &place, last, along, values);
+                self.store_narrow(tile.array, &place, last, masked, along, values);
             }
             return;
         }
@@ -516,7 +535,7 @@ impl Lower<'_> {
         let stale = |id: ExprId| moved.iter().any(|a| self.nest.deps.free(id).has(*a));
         for scope in &mut self.scopes {
             scope.retain(|key, _| match key {
-                Key::Fragment(id, _)
+                Key::Fragment(id, ..)
                 | Key::Value(id, _)
                 | Key::Field(id, ..)
                 | Key::Register(id, ..)
@@ -575,9 +594,9 @@ impl Lower<'_> {
         self.nest.products.iter().any(|p| p.left.tensor == tensor || p.right.tensor == tensor)
     }
 
-    /// Narrows a group of values to their place; those beyond the axis' end are zeros, so that they add nothing.
-    fn store_narrow(&mut self, array: usize, place: &Expr, dim: &Dim, along: Expr, values: Vec<Expr>) {
-        let end = dim.axis.map(|a| self.bound(a).hi).filter(|_| dim.clamped);
+    /// Narrows a group of values to their place. With `masked`, those beyond the axis' end are zeros, so that they add nothing.
+    fn store_narrow(&mut self, array: usize, place: &Expr, dim: &Dim, masked: bool, along: Expr, values: Vec<Expr>) {
+        let end = dim.axis.map(|a| self.bound(a).hi).filter(|_| dim.clamped && masked);
         let first = self.bind_u32("at", quarter(place.clone()));
         let from = end.is_some().then(|| self.bind_u32("from", add(dim.outside.clone(), along)));
         for (group, four) in values.chunks_exact(4).enumerate() {

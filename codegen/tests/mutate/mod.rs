@@ -68,11 +68,32 @@ const STATEMENTS: &[(&str, StmtDamage)] = &[
         _ => None,
     }),
     ("drop a statement", |s| {
-        matches!(s, Stmt::Assign(..) | Stmt::Store(..) | Stmt::StoreShared(..) | Stmt::SetElement(..)).then(Vec::new)
+        let stores =
+            matches!(s, Stmt::Store(..) | Stmt::StoreShared(..) | Stmt::StoreNarrow(..) | Stmt::StoreFragment(..));
+        (stores || matches!(s, Stmt::Assign(..) | Stmt::SetElement(..) | Stmt::MultiplyAdd(..))).then(Vec::new)
+    }),
+    ("swap factors", |s| match s {
+        Stmt::MultiplyAdd(sum, a, b) => Some(vec![Stmt::MultiplyAdd(*sum, *b, *a)]),
+        _ => None,
+    }),
+    ("another stride", |s| match s {
+        Stmt::LoadFragment(v, at) => Some(vec![Stmt::LoadFragment(*v, Place { stride: at.stride + 1, ..at.clone() })]),
+        Stmt::StoreFragment(v, at) => {
+            Some(vec![Stmt::StoreFragment(*v, Place { stride: at.stride - 1, ..at.clone() })])
+        }
+        _ => None,
+    }),
+    ("a place for each invocation", |s| match s {
+        Stmt::LoadFragment(v, at) => {
+            let index = Expr::Binary(Binary::Rem, Box::new(Expr::Builtin(Builtin::LocalIndex)), Box::new(Expr::U32(2)));
+            Some(vec![Stmt::LoadFragment(*v, Place { index, ..at.clone() })])
+        }
+        _ => None,
     }),
     ("store twice", |s| matches!(s, Stmt::Store(..)).then(|| vec![s.clone(), s.clone()])),
     ("accumulate twice", |s| match s {
         Stmt::Assign(v, Expr::Fma(.., c)) if **c == Expr::Var(*v) => Some(vec![s.clone(), s.clone()]),
+        Stmt::MultiplyAdd(..) => Some(vec![s.clone(), s.clone()]),
         _ => None,
     }),
     ("split a word", |s| match s {
@@ -82,6 +103,7 @@ const STATEMENTS: &[(&str, StmtDamage)] = &[
     ("store beside", |s| match s {
         Stmt::Store(b, i, e) => Some(vec![Stmt::Store(*b, op(Binary::Add, i, 1), e.clone())]),
         Stmt::StoreShared(a, i, e) => Some(vec![Stmt::StoreShared(*a, op(Binary::Add, i, 1), e.clone())]),
+        Stmt::StoreNarrow(a, i, e) => Some(vec![Stmt::StoreNarrow(*a, op(Binary::Add, i, 1), e.clone())]),
         _ => None,
     }),
     ("another identity", |s| match s {

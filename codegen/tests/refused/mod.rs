@@ -9,7 +9,7 @@ pub use kernels::{Softmax, embedding, linear, rmsnorm, softmax};
 
 use tilewright_codegen::fuse::{FuseError, beside, fuse, merge, share, split};
 use tilewright_codegen::shape::Shape;
-use tilewright_codegen::target::Target;
+use tilewright_codegen::target::{Subgroups, Target};
 use tilewright_dsl::ir::Kernel;
 use tilewright_dsl::kernel;
 use tilewright_dsl::schedule::{Schedule, parse_file};
@@ -301,6 +301,7 @@ fn tiles() -> Vec<Case> {
         on_linear("k: serial as ko, serial(16); stage x at ko: registers;"),
         on_linear("k: serial, lanes(32), serial(4) as inner; stage x at inner: workgroup;").detail("lanes"),
         on_linear("t: grid; stage w at t: workgroup;").detail("axis"),
+        on_linear("t: grid; stage w at t: workgroup ahead;").detail("ahead"),
         Case::new(
             reversed(),
             "schedule all for reversed { i: serial as io, serial(8); stage x at io: workgroup; }",
@@ -333,6 +334,10 @@ fn tiles() -> Vec<Case> {
 }
 
 fn limits() -> Vec<Case> {
+    let fragments = "t: grid, matrix(8); r: grid, matrix(8); k: serial as ko, matrix(8);
+        stage w at ko: workgroup f16; stage x at ko: workgroup f16;";
+    let sizes = |min, max| Some(Subgroups { min, max });
+    let matrices = |t: &mut Target| (t.fragments, t.subgroups) = (vec![8], sizes(32, 32));
     let tiled = "t: grid, lanes(16), unroll(4); r: grid, lanes(16), unroll(4); k: serial as ko, serial(64);
         stage w at ko: workgroup; stage x at ko: workgroup;";
     vec![
@@ -345,6 +350,12 @@ fn limits() -> Vec<Case> {
         Case { shape: small().fixed("K", 70_000), ..on_linear("t: grid; r: grid; k: serial;") }
             .on(|t| t.max_iterations = Some(65_535)),
         Case { shape: small().fixed("T", 1), ..on_linear("") }.on(|t| t.max_iterations = Some(65_535)).detail("empty"),
+        on_linear(fragments),
+        on_linear(fragments).on(|t| t.fragments = vec![16]).detail("size"),
+        on_linear(fragments).on(|t| (t.fragments, t.subgroups) = (vec![8], sizes(4, 128))),
+        on_linear("t: grid, matrix(8); r: grid, matrix(8); k: serial as ko, matrix(8); stage w at ko: workgroup f16;")
+            .on(matrices)
+            .detail("matrix"),
     ]
 }
 

@@ -164,6 +164,57 @@ pub fn all() -> Vec<Sample> {
     vec![naive(), gemv_tree(), gemv_subgroup(), tiled(), half(), softmax()]
 }
 
+/// y = A Bᵀ by fragments of 8 × 8: a subgroup of 4 for each half of 16 rows, 16 of k in two steps.
+pub fn fragments() -> Sample {
+    let mut b = Build::new("fragments", 8);
+    let left = b.buffer("a", Access::Read, Type::F32, 4);
+    let right = b.buffer("b", Access::Read, Type::F32, 4);
+    let y = b.buffer("y", Access::ReadWrite, Type::F32, 1);
+    // Rows of 8 and of padding: three groups of four.
+    let tiles = [("a_tile", 16), ("b_tile", 8)].map(|(name, rows)| {
+        let array = b.shared(name, Type::F32, rows * 12);
+        b.ir.shared[array].narrow = true;
+        array
+    });
+    let sums = b.shared("sums", Type::F32, 128);
+    let [sum, a, c] = [("sum", Side::Sum), ("left", Side::Left), ("right", Side::Right)]
+        .map(|(name, side)| b.var(name, Kind::Fragment(side, 8)));
+    b.push(Stmt::DeclareFragment(sum));
+    b.for_("step", u(0), u(2), u(1), |b, step| {
+        b.push(Stmt::Barrier);
+        for (tile, buffer, rows) in [(tiles[0], left, 16), (tiles[1], right, 8)] {
+            b.for_("i", LANE, u(rows * 2), u(8), |b, i| {
+                let (row, group) = (div(i.clone(), u(2)), rem(i, u(2)));
+                let from = add(add(mul(row.clone(), u(4)), mul(step.clone(), u(2))), group.clone());
+                let four = b.let_("four", F4, load(buffer, from, 4));
+                let four = Box::new([0, 1, 2, 3].map(|i| part(four.clone(), i)));
+                b.push(Stmt::StoreNarrow(tile, add(mul(row, u(3)), group), four));
+            });
+        }
+        b.push(Stmt::Barrier);
+        let half = mul(div(LANE, u(4)), u(24));
+        b.push(Stmt::LoadFragment(a, Place { array: tiles[0], index: half, stride: 3 }));
+        b.push(Stmt::LoadFragment(c, Place { array: tiles[1], index: u(0), stride: 3 }));
+        b.push(Stmt::MultiplyAdd(sum, a, c));
+    });
+    b.push(Stmt::StoreFragment(sum, Place { array: sums, index: mul(div(LANE, u(4)), u(64)), stride: 8 }));
+    b.push(Stmt::Barrier);
+    b.for_("i", LANE, u(128), u(8), |b, i| b.push(Stmt::Store(y, i.clone(), shared(sums, i))));
+    // Numbers that f16 holds.
+    let coarse = |seed, n| values(seed, n).into_iter().map(|x| (x * 64.0).round() / 64.0).collect::<Vec<f32>>();
+    let (av, bv) = (coarse(21, 256), coarse(22, 128));
+    let expected = (0..128).map(|i| dot(&av[i / 8 * 16..][..16], &bv[i % 8 * 16..][..16])).collect();
+    Sample {
+        ir: b.finish(),
+        dispatch: [1, 1],
+        params: vec![],
+        buffers: vec![bits(&av), bits(&bv), vec![0; 128]],
+        output: y,
+        expected,
+        sizes: vec![4],
+    }
+}
+
 /// y = W x, one invocation an output, a guard, run-time rows, a bias by scalar: 37 rows of 12.
 pub fn naive() -> Sample {
     let (rows, k) = (37, 12);

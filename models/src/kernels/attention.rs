@@ -107,6 +107,32 @@ schedule! {
 }
 
 schedule! {
+    /// Prefill: 16 queries of a head a workgroup share each tile of 32 keys and values; 16 invocations of four columns a query.
+    pub queries for attention {
+        workgroup 256;
+        t: grid, lanes(16);
+        h: grid;
+        j: serial as jo, serial(32);
+        softmax.c: lanes(16), unroll(4);
+        c: lanes(16), unroll(4);
+        d: serial, vector(4);
+        stage k at jo: workgroup;
+        stage v at jo: workgroup;
+        compute score at jo: workgroup;
+    }
+}
+
+schedule! {
+    /// The same for heads of up to 128 columns: 8 queries, 16 keys and values at a time.
+    pub queries_wide for attention from queries {
+        t: grid, lanes(8);
+        j: serial as jo, serial(16);
+        softmax.c: lanes(32), unroll(4);
+        c: lanes(32), unroll(4);
+    }
+}
+
+schedule! {
     /// One workgroup of 512 a query head: 64 positions at a time, eight invocations of eight columns each.
     pub octets for attention {
         workgroup 512;
@@ -131,15 +157,15 @@ schedule! {
 }
 
 schedule! {
-    /// As `octets`, with two positions of an invocation under way at once.
-    pub pairs for attention from octets {
-        j: serial, unroll(2), lanes(64);
+    /// As `octets`, with four positions of an invocation under way at once.
+    pub fours for attention from octets {
+        j: serial, unroll(4), lanes(64);
     }
 }
 
 schedule! {
     /// The same for heads of up to 128 columns.
-    pub pairs_wide for attention from octets_wide {
-        j: serial, unroll(2), lanes(32);
+    pub fours_wide for attention from octets_wide {
+        j: serial, unroll(4), lanes(32);
     }
 }

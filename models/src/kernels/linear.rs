@@ -66,6 +66,16 @@ schedule! {
 }
 
 schedule! {
+    /// Prefill where workgroups are wide: 128 × 128 outputs, 64 an invocation, the next tiles being loaded meanwhile.
+    pub tiled_wide for linear from tiled {
+        t: grid, unroll(8), lanes(16);
+        r: grid, unroll(8), lanes(16);
+        stage w at ko: workgroup ahead;
+        stage x at ko: workgroup ahead;
+    }
+}
+
+schedule! {
     /// Prefill of short prompts: 16 × 64 outputs a workgroup.
     pub tiled_short for linear {
         workgroup 128;
@@ -84,8 +94,8 @@ schedule! {
         t: grid, lanes(4), unroll(2), matrix(16);
         r: grid, lanes(2), unroll(4), matrix(16);
         k: serial as ko, serial(2), matrix(16);
-        stage w at ko: workgroup f16;
-        stage x at ko: workgroup f16;
+        stage w at ko: workgroup f16 ahead;
+        stage x at ko: workgroup f16 ahead;
     }
 }
 

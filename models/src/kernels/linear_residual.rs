@@ -39,3 +39,28 @@ schedule! {
         fold linear.k: subgroup;
     }
 }
+
+schedule! {
+    /// Prefill: 64 × 64 outputs a workgroup, 16 of k at a time through workgroup memory.
+    pub tiled for "linear_residual" {
+        workgroup 256;
+        t: grid, unroll(4), lanes(16);
+        i: grid, unroll(4), lanes(16);
+        linear.k: serial as ko, serial(16);
+        stage linear.w at ko: workgroup;
+        stage linear.x at ko: workgroup;
+    }
+}
+
+schedule! {
+    /// Prefill by cooperative matrices: 64 × 64 outputs a workgroup, and two subgroups for each 2 × 2 fragments, because outputs
+    /// are few and sums long.
+    pub matrix for "linear_residual" {
+        workgroup 256;
+        t: grid, lanes(2), unroll(2), matrix(16);
+        i: grid, lanes(2), unroll(2), matrix(16);
+        linear.k: serial as ko, lanes(2), serial(2), matrix(16);
+        stage linear.w at ko: workgroup f16 ahead;
+        stage linear.x at ko: workgroup f16 ahead;
+    }
+}

@@ -75,7 +75,7 @@ mod tests {
                 assert_eq!(head.schedule.parse(), Ok(subject.schedule.clone()), "{}", file.text);
                 assert_eq!(head.subject(), format!("kernel {}, shape {}", program.kernel, subject.shape));
                 assert!(head.lines.iter().any(|(name, size)| name == "dispatch" && !size.is_empty()), "{}", file.text);
-                assert!(["webgpu-subgroups", "wide"].contains(&head.target()), "{}", file.text);
+                assert!(["webgpu-subgroups", "wide", "matrix"].contains(&head.target()), "{}", file.text);
                 assert!(head.cost.len() >= 8 && head.cost[0].0 == "workgroup memory", "{:?}", head.cost);
                 assert!(!head.body.contains("schedule ") && head.body.len() > 50, "{}", head.body);
             }

@@ -251,7 +251,7 @@ impl Runner {
     pub fn record(&mut self) -> Result<Duration, RuntimeError> {
         let start = Instant::now();
         for params in &self.moments {
-            self.executor.begin(params, &[])?;
+            self.executor.begin(std::slice::from_ref(params), &[])?;
         }
         let took = start.elapsed();
         self.device.wait()?;

@@ -44,7 +44,7 @@ fn weights_are_split_where_a_binding_cannot_hold_them() {
 #[test]
 fn the_interpreter_gives_the_tokens() {
     let case = &prompts()[1];
-    for number in [0, 6, 10] {
+    for number in [0, 6, 10, 11] {
         let plain_argmax = number >= 6;
         let options = EngineOptions { backend: Backend::Interp, context: Some(16), plain_argmax, ..tier(number) };
         let mut engine = load(&tiny(), &options);
@@ -55,7 +55,7 @@ fn the_interpreter_gives_the_tokens() {
 #[test]
 fn auto_takes_the_last_tier() {
     let engine = load(&tiny(), &EngineOptions { plain_argmax: true, context: Some(64), ..EngineOptions::default() });
-    assert_eq!((engine.info().tier, engine.info().tier_name), (10, "wide"));
+    assert_eq!((engine.info().tier, engine.info().tier_name), (11, "matrix"));
     let engine = load(&tiny(), &EngineOptions { context: Some(64), ..EngineOptions::default() });
     assert!(engine.info().notes.iter().any(|n| n.contains("read back")), "{:?}", engine.info().notes);
 }

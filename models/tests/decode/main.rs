@@ -10,6 +10,7 @@ mod formula;
 mod goldens;
 mod hlsl;
 mod limits;
+mod narrow;
 mod plans;
 mod rule;
 mod schedules;

@@ -92,6 +92,11 @@ fn tier_11_reads_logits_or_the_token() {
 }
 
 #[test]
+fn tier_12_takes_longer_chunks() {
+    all_prompts(&mut load(&tiny(), &tier(12)), &[]);
+}
+
+#[test]
 fn ids_beyond_the_limit_are_never_picked() {
     let prompts = prompts();
     let case = &prompts[0];

@@ -6,7 +6,7 @@ use crate::apply::adds;
 use crate::error::ScheduleError;
 use crate::loops::{Expr, Kind, Stmt, Var};
 use std::collections::{HashMap, HashSet};
-use tilewright_dsl::ir::{self, AxisId, ExprId, Monoid, MonoidKind, Side, Type};
+use tilewright_dsl::ir::{self, AxisId, ExprId, Monoid, Side, Type};
 use tilewright_dsl::schedule::LevelKind;
 
 /// The accumulator of one field.

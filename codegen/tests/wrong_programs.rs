@@ -48,7 +48,7 @@ fn wrong_kernels_are_refused() {
         wrong::shifted(), "", small() => E::Shape(S::OutOfBounds { tensor, found: 48, .. }) if tensor == "y",
         wrong::other_extent(), "", small() => E::Shape(S::OutOfBounds { tensor, found: 63, size: 48, .. }) if tensor == "y",
         wrong::long_suffix(), "", small() => E::Shape(S::OutOfBounds { index, found: 48, .. }) if index == "n + j",
-        wrong::far(), "", small() => E::Shape(S::OutOfBounds { found: 4_294_967_295, .. }),
+        wrong::far(), "", small() => E::Shape(S::OutOfBounds { found: 4_294_967_040, .. }),
         wrong::all_to_one(), "i: lanes(16), serial;", small() =>
             E::Shape(S::WrittenTwice { tensor, index, .. }) if tensor == "y" && index[..] == [0],
         wrong::halved(), "i: grid;", small() =>

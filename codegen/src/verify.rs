@@ -459,7 +459,7 @@ fn fragments<'a>(ir: &'a LoopIr, target: &Target, ranges: &mut Ranges<'a>, body:
             }
             Stmt::LoadFragment(v, at) | Stmt::StoreFragment(v, at) => {
                 let statement = || text::line(ir, stmt);
-                if apart(ir, &ir.body, &at.index, size.unwrap_or(1)) {
+                if apart(&ir.body, &at.index, size.unwrap_or(1)) {
                     found.push(Violation::Apart { statement: statement() });
                 }
                 let Some(array) = ir.shared.get(at.array) else { continue };
@@ -485,20 +485,20 @@ fn fragments<'a>(ir: &'a LoopIr, target: &Target, ranges: &mut Ranges<'a>, body:
 
 /// Whether a value may differ between the invocations of a subgroup of that size. The index of an invocation is the same for
 /// all of them once it is divided by a multiple of the size.
-fn apart(ir: &LoopIr, body: &[Stmt], e: &Expr, size: u32) -> bool {
+fn apart(body: &[Stmt], e: &Expr, size: u32) -> bool {
     match e {
         Expr::Binary(Binary::Div, a, n) => match (&**a, &**n) {
             (Expr::Builtin(Builtin::LocalIndex), Expr::U32(n)) if n.is_multiple_of(size) => false,
-            _ => apart(ir, body, a, size) || apart(ir, body, n, size),
+            _ => apart(body, a, size) || apart(body, n, size),
         },
         Expr::Builtin(b) => matches!(b, Builtin::LocalIndex | Builtin::SubgroupInvocation),
         Expr::Var(v) => match value_of(body, *v) {
-            Some(Ok(value)) => apart(ir, body, value, size),
-            Some(Err(bounds)) => bounds.into_iter().any(|b| apart(ir, body, b, size)),
+            Some(Ok(value)) => apart(body, value, size),
+            Some(Err(bounds)) => bounds.into_iter().any(|b| apart(body, b, size)),
             None => true,
         },
         Expr::Load { .. } | Expr::Shared(..) | Expr::Element(..) | Expr::ShuffleXor(..) => true,
-        _ => e.operands().into_iter().any(|x| apart(ir, body, x, size)),
+        _ => e.operands().into_iter().any(|x| apart(body, x, size)),
     }
 }
 

@@ -71,9 +71,7 @@ pub fn family(kernel: &str) -> Family {
         "norm_gated" => {
             family(&[("T", 3), ("D", 21), ("K", 40)], &["T"], &["T", "D", "K"], &[("norm.eps", EPS)], nothing)
         }
-        "linear_bias" => {
-            family(&[("T", 3), ("R", 21), ("K", 40)], &["T"], &["T", "R", "K"], none, nothing)
-        }
+        "linear_bias" => family(&[("T", 3), ("R", 21), ("K", 40)], &["T"], &["T", "R", "K"], none, nothing),
         "gated" => family(&[("T", 3), ("D", 21), ("K", 40)], &["T"], &["T", "D", "K"], none, nothing),
         "linear_residual" => family(&[("T", 3), ("D", 21), ("K", 40)], &["T"], &["T", "D", "K"], none, nothing),
         "rmsnorm" => family(&[("T", 3), ("D", 40)], &["T"], &["T", "D"], &[("eps", EPS)], nothing),

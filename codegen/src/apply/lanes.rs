@@ -164,7 +164,9 @@ fn grid(nest: &mut Nest, stores: &[Vec<AxisId>], errors: &mut Vec<ScheduleError>
         if [decl.lo, decl.hi].iter().any(|e| nest.deps.free(*e) != Default::default() || is_loaded(nest.kernel, *e)) {
             errors.push(refuse("its bounds change with another axis or are loaded"));
         } else if [decl.lo, decl.hi].iter().any(|e| !counted(nest, *e)) {
-            errors.push(refuse("how many workgroups that makes is no sum, product, minimum or part of extents and scalars"));
+            errors.push(refuse(
+                "how many workgroups that makes is no sum, product, minimum or part of extents and scalars",
+            ));
         }
     }
     nest.branches = branches.into_iter().map(|(branch, _)| branch).collect();

@@ -212,7 +212,8 @@ mod tests {
     #[test]
     fn a_place_is_called_as_what_stands_there() {
         let mut taken = HashSet::new();
-        let found = ["attention/octets", "linear/row -> tiled", "linear/row -> tiled", "plans/tiny-3"].map(|n| anchor(n, &mut taken));
+        let found = ["attention/octets", "linear/row -> tiled", "linear/row -> tiled", "plans/tiny-3"]
+            .map(|n| anchor(n, &mut taken));
         assert_eq!(found, ["attention/octets", "linear/row-tiled", "linear/row-tiled-2", "plans/tiny-3"]);
         let note = |text: &str| marked(text).to_string();
         assert_eq!(note("for `wide` <b>"), "for <code>wide</code> &lt;b&gt;");

@@ -17,7 +17,7 @@
 //     stores an invocation: 8
 //     flop an invocation: 14336
 //     flop a byte: 5.27
-//     rounds of all loops: 1064
+//     rounds of all loops: 952
 
 struct Params {
     uint T;
@@ -46,13 +46,16 @@ void main(uint lane : SV_GroupIndex, uint3 group : SV_GroupID) {
     precise float sum7 = 0.0f;
     for (uint ko = 0u; ko < 56u; ko++) {
         GroupMemoryBarrierWithGroupSync();
-        for (uint fill = lane; fill < 256u; fill += 128u) {
-            float4 w4 = asfloat(w.Load4(((r_group * 64u + fill / 4u) * 224u + ko * 4u + fill % 4u) * 16u));
-            w_tile[fill / 4u * 17u + fill % 4u * 4u] = w4.x;
-            w_tile[fill / 4u * 17u + fill % 4u * 4u + 1u] = w4.y;
-            w_tile[fill / 4u * 17u + fill % 4u * 4u + 2u] = w4.z;
-            w_tile[fill / 4u * 17u + fill % 4u * 4u + 3u] = w4.w;
-        }
+        float4 w4 = asfloat(w.Load4(((r_group * 64u + lane / 4u) * 224u + ko * 4u + lane % 4u) * 16u));
+        float4 w4_1 = asfloat(w.Load4(((r_group * 64u + lane / 4u + 32u) * 224u + ko * 4u + lane % 4u) * 16u));
+        w_tile[lane / 4u * 17u + lane % 4u * 4u] = w4.x;
+        w_tile[lane / 4u * 17u + lane % 4u * 4u + 1u] = w4.y;
+        w_tile[lane / 4u * 17u + lane % 4u * 4u + 2u] = w4.z;
+        w_tile[lane / 4u * 17u + lane % 4u * 4u + 3u] = w4.w;
+        w_tile[(lane / 4u + 32u) * 17u + lane % 4u * 4u] = w4_1.x;
+        w_tile[(lane / 4u + 32u) * 17u + lane % 4u * 4u + 1u] = w4_1.y;
+        w_tile[(lane / 4u + 32u) * 17u + lane % 4u * 4u + 2u] = w4_1.z;
+        w_tile[(lane / 4u + 32u) * 17u + lane % 4u * 4u + 3u] = w4_1.w;
         if (lane < 64u) {
             float4 x4 = asfloat(x.Load4((min(t_group * 16u + lane / 4u, 63u) * 224u + ko * 4u + lane % 4u) * 16u));
             x_tile[lane / 4u * 17u + lane % 4u * 4u] = x4.x;

@@ -17,7 +17,7 @@
 //     stores an invocation: 8
 //     flop an invocation: 14336
 //     flop a byte: 5.27
-//     rounds of all loops: 1064
+//     rounds of all loops: 952
 
 struct Params {
     T: u32,
@@ -46,13 +46,16 @@ fn linear(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) gro
     var sum7 = 0.0;
     for (var ko = 0u; ko < 56u; ko++) {
         workgroupBarrier();
-        for (var fill = lane; fill < 256u; fill += 128u) {
-            let w4 = w[(r_group * 64u + fill / 4u) * 224u + ko * 4u + fill % 4u];
-            w_tile[fill / 4u * 17u + fill % 4u * 4u] = w4.x;
-            w_tile[fill / 4u * 17u + fill % 4u * 4u + 1u] = w4.y;
-            w_tile[fill / 4u * 17u + fill % 4u * 4u + 2u] = w4.z;
-            w_tile[fill / 4u * 17u + fill % 4u * 4u + 3u] = w4.w;
-        }
+        let w4 = w[(r_group * 64u + lane / 4u) * 224u + ko * 4u + lane % 4u];
+        let w4_1 = w[(r_group * 64u + lane / 4u + 32u) * 224u + ko * 4u + lane % 4u];
+        w_tile[lane / 4u * 17u + lane % 4u * 4u] = w4.x;
+        w_tile[lane / 4u * 17u + lane % 4u * 4u + 1u] = w4.y;
+        w_tile[lane / 4u * 17u + lane % 4u * 4u + 2u] = w4.z;
+        w_tile[lane / 4u * 17u + lane % 4u * 4u + 3u] = w4.w;
+        w_tile[(lane / 4u + 32u) * 17u + lane % 4u * 4u] = w4_1.x;
+        w_tile[(lane / 4u + 32u) * 17u + lane % 4u * 4u + 1u] = w4_1.y;
+        w_tile[(lane / 4u + 32u) * 17u + lane % 4u * 4u + 2u] = w4_1.z;
+        w_tile[(lane / 4u + 32u) * 17u + lane % 4u * 4u + 3u] = w4_1.w;
         if lane < 64u {
             let x4 = x[min(t_group * 16u + lane / 4u, 63u) * 224u + ko * 4u + lane % 4u];
             x_tile[lane / 4u * 17u + lane % 4u * 4u] = x4.x;

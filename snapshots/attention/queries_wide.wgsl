@@ -1,0 +1,134 @@
+// kernel attention, shape D = 64, G = 2, H = 14, P = 2048, T <= 64, schedule queries_wide, target webgpu-subgroups
+// schedule queries_wide for attention {
+//     workgroup 256;
+//     t: grid, lanes(8);
+//     h: grid;
+//     j: serial as jo, serial(16);
+//     softmax.c: lanes(32), unroll(4);
+//     c: lanes(32), unroll(4);
+//     d: serial, vector(4);
+//     stage k at jo: workgroup;
+//     stage v at jo: workgroup;
+//     compute score at jo: workgroup;
+// }
+// dispatch ceil(T / 8) * 14 workgroups of 256 invocations
+// cost
+//     workgroup memory: 8864 bytes
+//     accumulator registers: 7
+//     barriers: 3 * jo
+//     loads an invocation: 18 * jo
+//     bytes loaded an invocation: 288 * jo
+//     stores an invocation: 4
+//     flop an invocation: 496 * jo + 4
+//     flop a byte: 1.72
+//     rounds of all loops: (pos + min((ceil(T / 8) - 1) * 8 + 7, T - 1) + 16) / 16 * 33
+//     rounds of jo: (pos + min((ceil(T / 8) - 1) * 8 + 7, T - 1) + 16) / 16
+
+struct Params {
+    T: u32,
+    pos: u32,
+    scale: f32,
+}
+
+@group(0) @binding(0) var<storage, read> q: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> k: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> v: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read_write> y: array<f32>;
+@group(0) @binding(4) var<uniform> params: Params;
+var<workgroup> k_tile: array<f32, 1040>;
+var<workgroup> v_tile: array<f32, 1040>;
+var<workgroup> score_tile: array<f32, 136>;
+
+@compute @workgroup_size(256)
+fn attention(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) group: vec3<u32>) {
+    let h_group = group.x % 14u;
+    let t_group = group.x / 14u;
+    let t = t_group * 8u + lane / 32u;
+    var s_max = -0x1.fffffep+127f;
+    var s_weight = 0.0;
+    var s_value = 0.0;
+    var s_value1 = 0.0;
+    var s_value2 = 0.0;
+    var s_value3 = 0.0;
+    let t_in = min(t, params.T - 1u);
+    let j_end = params.pos + t_in + 1u;
+    let j_last = params.pos + min(t_group * 8u + 7u, params.T - 1u) + 1u;
+    let jo_count = (j_last + 15u) / 16u;
+    for (var jo = 0u; jo < jo_count; jo++) {
+        workgroupBarrier();
+        let g = h_group / 7u;
+        let k4 = k[(min(jo * 16u + lane / 16u, 2047u) * 2u + g) * 16u + lane % 16u];
+        k_tile[lane / 16u * 65u + lane % 16u * 4u] = k4.x;
+        k_tile[lane / 16u * 65u + lane % 16u * 4u + 1u] = k4.y;
+        k_tile[lane / 16u * 65u + lane % 16u * 4u + 2u] = k4.z;
+        k_tile[lane / 16u * 65u + lane % 16u * 4u + 3u] = k4.w;
+        let v4 = v[(min(jo * 16u + lane / 16u, 2047u) * 2u + g) * 16u + lane % 16u];
+        v_tile[lane / 16u * 65u + lane % 16u * 4u] = v4.x;
+        v_tile[lane / 16u * 65u + lane % 16u * 4u + 1u] = v4.y;
+        v_tile[lane / 16u * 65u + lane % 16u * 4u + 2u] = v4.z;
+        v_tile[lane / 16u * 65u + lane % 16u * 4u + 3u] = v4.w;
+        workgroupBarrier();
+        if lane < 128u {
+            let t1 = min(t_group * 8u + lane / 16u, params.T - 1u);
+            let j = min(jo * 16u + lane % 16u, j_last - 1u);
+            var score = 0.0;
+            for (var d = 0u; d < 64u; d += 4u) {
+                let q4 = q[(t1 * 14u + h_group) * 16u + d / 4u];
+                let held = k_tile[(max(j, jo * 16u) - jo * 16u) * 65u + d];
+                let held1 = k_tile[(max(j, jo * 16u) - jo * 16u) * 65u + d + 1u];
+                let held2 = k_tile[(max(j, jo * 16u) - jo * 16u) * 65u + d + 2u];
+                let held3 = k_tile[(max(j, jo * 16u) - jo * 16u) * 65u + d + 3u];
+                score = fma(q4.x * params.scale, held, score);
+                score = fma(q4.y * params.scale, held1, score);
+                score = fma(q4.z * params.scale, held2, score);
+                score = fma(q4.w * params.scale, held3, score);
+            }
+            score_tile[lane / 16u * 17u + lane % 16u] = score;
+        }
+        workgroupBarrier();
+        for (var j_step = 0u; j_step < 16u; j_step++) {
+            let j = jo * 16u + j_step;
+            let held = score_tile[lane / 32u * 17u + j_step];
+            if j < j_end {
+                let m = max(s_max, held);
+                let m1 = exp(s_max - m);
+                let m2 = exp(held - m);
+                let weight = fma(s_weight, m1, m2);
+                let c = lane % 32u * 4u;
+                if c < 64u {
+                    let held1 = v_tile[j_step * 65u + c];
+                    s_value = fma(s_value, m1, held1 * m2);
+                    let c_in = min(c + 1u, 63u);
+                    let held2 = v_tile[j_step * 65u + c_in];
+                    s_value1 = fma(s_value1, m1, held2 * m2);
+                    let c_in1 = min(c + 2u, 63u);
+                    let held3 = v_tile[j_step * 65u + c_in1];
+                    s_value2 = fma(s_value2, m1, held3 * m2);
+                    let c_in2 = min(c + 3u, 63u);
+                    let held4 = v_tile[j_step * 65u + c_in2];
+                    s_value3 = fma(s_value3, m1, held4 * m2);
+                }
+                s_max = m;
+                s_weight = weight;
+            }
+        }
+    }
+    let c = lane % 32u * 4u;
+    if c < 64u {
+        let c_in = min(c + 1u, 63u);
+        let c_in1 = min(c + 2u, 63u);
+        let c_in2 = min(c + 3u, 63u);
+        if t < params.T {
+            y[(t_in * 14u + h_group) * 64u + c] = s_value / s_weight;
+        }
+        if t < params.T && c + 1u < 64u {
+            y[(t_in * 14u + h_group) * 64u + c_in] = s_value1 / s_weight;
+        }
+        if t < params.T && c + 2u < 64u {
+            y[(t_in * 14u + h_group) * 64u + c_in1] = s_value2 / s_weight;
+        }
+        if t < params.T && c + 3u < 64u {
+            y[(t_in * 14u + h_group) * 64u + c_in2] = s_value3 / s_weight;
+        }
+    }
+}

@@ -184,10 +184,56 @@ fn indices_become_what_a_reader_would_write() {
     check(div(add(mul(rem(LANE, u(8)), u(16)), u(5)), u(16)), "lane % 8");
     check(rem(add(mul(div(LANE, u(8)), u(8)), rem(LANE, u(8))), u(8)), "lane % 8");
     check(bin(Binary::Min, LANE, u(63)), "lane");
+    check(bin(Binary::Sub, add(n(), u(9)), u(9)), "n");
+    check(bin(Binary::Sub, add(n(), u(9)), u(4)), "n + 5");
+    check(bin(Binary::Sub, add(n(), u(4)), u(9)), "n - 5");
     check(select(lt(LANE, u(64)), n(), u(9)), "n");
     check(select(lt(n(), u(64)), u(9), u(9)), "9");
     check(select(bin(Binary::And, lt(LANE, u(64)), lt(n(), u(2))), u(1), u(0)), "select(n < 2, 1, 0)");
     check(un(Unary::Tanh, Expr::Param(1)), "tanh(min(max(a, -10.0), 10.0))");
+}
+
+#[test]
+fn guards_and_loads_are_told_once() {
+    let mut b = Build::new("one", 64);
+    b.buffer("x", Access::Read, Type::F32, 1);
+    b.buffer("y", Access::ReadWrite, Type::F32, 1);
+    let n = b.param("n", Type::U32);
+    let inside = || lt(LANE, n.clone());
+    let last = || bin(Binary::Min, LANE, bin(Binary::Sub, n.clone(), u(1)));
+    for i in 0..3 {
+        b.if_(inside(), |b| {
+            let value = b.let_("value", F, load(0, last(), 1));
+            b.if_(inside(), |b| b.push(Stmt::Store(1, add(LANE, u(64 * i)), value)));
+        });
+    }
+    // Another condition, and one that what stands under it changes.
+    b.if_(lt(LANE, u(9)), |b| b.push(Stmt::Store(1, LANE, load(0, last(), 1))));
+    let count = b.register("count", U, n.clone());
+    for _ in 0..2 {
+        b.if_(lt(LANE, Expr::Var(count)), |b| b.assign(count, u(0)));
+    }
+    b.push(Stmt::Store(1, u(300), un(Unary::ToF32, Expr::Var(count))));
+    let mut ir = b.finish();
+    simplify(&mut ir);
+    let dump = text::dump(&ir);
+    let body: Vec<_> = dump.lines().skip(4).map(str::trim).filter(|l| !l.is_empty() && *l != "}").collect();
+    let expected = [
+        "if lane < n {",
+        "let value = x[lane]",
+        "y[lane] = value",
+        "y[lane + 64] = value",
+        "y[lane + 128] = value",
+        "if lane < 9 {",
+        "y[lane] = x[min(lane, n - 1)]",
+        "var count = n",
+        "if lane < count {",
+        "count = 0",
+        "if lane < count {",
+        "count = 0",
+        "y[300] = f32(count)",
+    ];
+    assert_eq!(body, expected, "{dump}");
 }
 
 #[test]

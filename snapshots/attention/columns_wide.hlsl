@@ -67,9 +67,8 @@ void main(uint lane : SV_GroupIndex, uint3 group : SV_GroupID) {
                 precise float m2 = exp(held - m);
                 precise float weight = mad(s_weight, m1, m2);
                 if (lane < 64u) {
-                    uint j_in = min(j1, j_end - 1u);
                     uint g = h_group / 7u;
-                    float v_at = asfloat(v.Load(((j_in * 2u + g) * 64u + lane) * 4u));
+                    float v_at = asfloat(v.Load(((j1 * 2u + g) * 64u + lane) * 4u));
                     s_value = mad(s_value, m1, v_at * m2);
                 }
                 s_max = m;

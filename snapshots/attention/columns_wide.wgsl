@@ -67,9 +67,8 @@ fn attention(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) 
                 let m2 = exp(held - m);
                 let weight = fma(s_weight, m1, m2);
                 if lane < 64u {
-                    let j_in = min(j1, j_end - 1u);
                     let g = h_group / 7u;
-                    let v_at = v[(j_in * 2u + g) * 64u + lane];
+                    let v_at = v[(j1 * 2u + g) * 64u + lane];
                     s_value = fma(s_value, m1, v_at * m2);
                 }
                 s_max = m;

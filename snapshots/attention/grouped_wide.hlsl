@@ -75,9 +75,8 @@ void main(uint lane : SV_GroupIndex, uint3 group : SV_GroupID) {
                 precise float weight = mad(s_weight, m1, m2);
                 uint c = lane % 32u * 4u;
                 if (c < 64u) {
-                    uint j_in = min(j1, j_end - 1u);
                     uint g = h_group / 7u;
-                    float4 v4 = asfloat(v.Load4(((j_in * 2u + g) * 16u + c / 4u) * 16u));
+                    float4 v4 = asfloat(v.Load4(((j1 * 2u + g) * 16u + c / 4u) * 16u));
                     s_value = mad(s_value, m1, v4.x * m2);
                     s_value1 = mad(s_value1, m1, v4.y * m2);
                     s_value2 = mad(s_value2, m1, v4.z * m2);

@@ -75,9 +75,8 @@ fn attention(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) 
                 let weight = fma(s_weight, m1, m2);
                 let c = lane % 32u * 4u;
                 if c < 64u {
-                    let j_in = min(j1, j_end - 1u);
                     let g = h_group / 7u;
-                    let v4 = v[(j_in * 2u + g) * 16u + c / 4u];
+                    let v4 = v[(j1 * 2u + g) * 16u + c / 4u];
                     s_value = fma(s_value, m1, v4.x * m2);
                     s_value1 = fma(s_value1, m1, v4.y * m2);
                     s_value2 = fma(s_value2, m1, v4.z * m2);

@@ -111,14 +111,13 @@ fn attention(
             let weight = fma(s_weight, m1, m2);
             let c = lane % 16u * 8u;
             if c < 64u {
-                let j_in = min(j, j_end - 1u);
                 let g = h_group / 7u;
-                let v4 = v[(j_in * 2u + g) * 16u + c / 4u];
+                let v4 = v[(j * 2u + g) * 16u + c / 4u];
                 s_value = fma(s_value, m1, v4.x * m2);
                 s_value1 = fma(s_value1, m1, v4.y * m2);
                 s_value2 = fma(s_value2, m1, v4.z * m2);
                 s_value3 = fma(s_value3, m1, v4.w * m2);
-                let v4_1 = v[(j_in * 2u + g) * 16u + c / 4u + 1u];
+                let v4_1 = v[(j * 2u + g) * 16u + c / 4u + 1u];
                 s_value4 = fma(s_value4, m1, v4_1.x * m2);
                 s_value5 = fma(s_value5, m1, v4_1.y * m2);
                 s_value6 = fma(s_value6, m1, v4_1.z * m2);

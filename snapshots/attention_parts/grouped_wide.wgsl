@@ -80,8 +80,7 @@ fn attention_parts(@builtin(local_invocation_index) lane: u32, @builtin(workgrou
                 let weight = fma(s_weight, m1, m2);
                 let c = lane % 32u * 4u;
                 if c < 64u {
-                    let j_in = min(j1, j_end - 1u);
-                    let v2 = v1 + j_in;
+                    let v2 = v1 + j1;
                     let v4 = v[(v2 * 2u + g) * 16u + c / 4u];
                     s_value = fma(s_value, m1, v4.x * m2);
                     s_value1 = fma(s_value1, m1, v4.y * m2);

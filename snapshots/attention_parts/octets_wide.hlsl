@@ -111,8 +111,7 @@ void main(uint lane : SV_GroupIndex, uint3 group : SV_GroupID) {
             precise float weight = mad(s_weight, m1, m2);
             uint c = lane % 16u * 8u;
             if (c < 64u) {
-                uint j_in = min(j, j_end - 1u);
-                uint v2 = v1 + j_in;
+                uint v2 = v1 + j;
                 float4 v4 = asfloat(v.Load4(((v2 * 2u + g) * 16u + c / 4u) * 16u));
                 s_value = mad(s_value, m1, v4.x * m2);
                 s_value1 = mad(s_value1, m1, v4.y * m2);

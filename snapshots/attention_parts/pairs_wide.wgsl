@@ -148,8 +148,7 @@ fn attention_parts(
             let weight = fma(s_weight, m1, m2);
             let c = lane % 16u * 8u;
             if c < 64u {
-                let j_in = min(j, j_end - 1u);
-                let v2 = v1 + j_in;
+                let v2 = v1 + j;
                 let v4 = v[(v2 * 2u + g) * 16u + c / 4u];
                 s_value = fma(s_value, m1, v4.x * m2);
                 s_value1 = fma(s_value1, m1, v4.y * m2);
@@ -171,7 +170,7 @@ fn attention_parts(
             let weight = fma(s_weight, m1, m2);
             let c = lane % 16u * 8u;
             if c < 64u {
-                let j_in = min(j + 32u, j_end - 1u);
+                let j_in = j + 32u;
                 let v2 = v1 + j_in;
                 let v4 = v[(v2 * 2u + g) * 16u + c / 4u];
                 s_value = fma(s_value, m1, v4.x * m2);

@@ -15,7 +15,7 @@
 // cost
 //     workgroup memory: 1536 bytes
 //     accumulator registers: 3
-//     barriers: 6
+//     barriers: 5
 //     loads an invocation: 36
 //     bytes loaded an invocation: 528
 //     stores an invocation: 2
@@ -170,206 +170,200 @@ fn qkv(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) group:
             q_y[(v5 * 14u + q_h_group) * 64u + p] = fma(q_one, angles_at, -(q_two * angles_at1));
             q_y[(v5 * 14u + q_h_group) * 64u + v2] = fma(q_two, angles_at, q_one * angles_at1);
         }
-    } else {
-        if group.x < end1 {
-            let k_p_group = (group.x - end0) % 8u;
-            let k_h_group = (group.x - end0) / 8u % 2u;
-            let t_group = (group.x - end0) / 8u / 2u;
-            let p = k_p_group * 4u + lane / 32u;
-            var s_sum0 = 0.0;
-            var s_sum1 = 0.0;
-            var s_sum2 = 0.0;
-            for (var i = lane % 32u * 8u; i < 896u; i += 256u) {
-                let v = params.k_from + k_h_group;
-                let v1 = v * 64u;
-                let v2 = v1 + p;
-                let in_linear_w4 = in_linear_w[v2 * 224u + i / 4u];
-                let in_norm_x4 = in_norm_x[t_group * 224u + i / 4u];
-                let in_norm_w4 = in_norm_w[i / 4u];
-                let v3 = in_norm_x4.x * in_norm_w4.x;
-                let v4 = p + 32u;
-                let v5 = v1 + v4;
-                let in_linear_w4_1 = in_linear_w[v5 * 224u + i / 4u];
-                let v6 = in_norm_x4.y * in_norm_w4.y;
-                let v7 = in_norm_x4.z * in_norm_w4.z;
-                let v8 = in_norm_x4.w * in_norm_w4.w;
-                let in_linear_w4_2 = in_linear_w[v2 * 224u + i / 4u + 1u];
-                let in_norm_x4_1 = in_norm_x[t_group * 224u + i / 4u + 1u];
-                let in_norm_w4_1 = in_norm_w[i / 4u + 1u];
-                let v9 = in_norm_x4_1.x * in_norm_w4_1.x;
-                let in_linear_w4_3 = in_linear_w[v5 * 224u + i / 4u + 1u];
-                let v10 = in_norm_x4_1.y * in_norm_w4_1.y;
-                let v11 = in_norm_x4_1.z * in_norm_w4_1.z;
-                let v12 = in_norm_x4_1.w * in_norm_w4_1.w;
-                s_sum0 = fma(in_linear_w4.x, v3, s_sum0);
-                s_sum1 = fma(in_linear_w4_1.x, v3, s_sum1);
-                s_sum2 = fma(in_norm_x4.x, in_norm_x4.x, s_sum2);
-                s_sum0 = fma(in_linear_w4.y, v6, s_sum0);
-                s_sum1 = fma(in_linear_w4_1.y, v6, s_sum1);
-                s_sum2 = fma(in_norm_x4.y, in_norm_x4.y, s_sum2);
-                s_sum0 = fma(in_linear_w4.z, v7, s_sum0);
-                s_sum1 = fma(in_linear_w4_1.z, v7, s_sum1);
-                s_sum2 = fma(in_norm_x4.z, in_norm_x4.z, s_sum2);
-                s_sum0 = fma(in_linear_w4.w, v8, s_sum0);
-                s_sum1 = fma(in_linear_w4_1.w, v8, s_sum1);
-                s_sum2 = fma(in_norm_x4.w, in_norm_x4.w, s_sum2);
-                s_sum0 = fma(in_linear_w4_2.x, v9, s_sum0);
-                s_sum1 = fma(in_linear_w4_3.x, v9, s_sum1);
-                s_sum2 = fma(in_norm_x4_1.x, in_norm_x4_1.x, s_sum2);
-                s_sum0 = fma(in_linear_w4_2.y, v10, s_sum0);
-                s_sum1 = fma(in_linear_w4_3.y, v10, s_sum1);
-                s_sum2 = fma(in_norm_x4_1.y, in_norm_x4_1.y, s_sum2);
-                s_sum0 = fma(in_linear_w4_2.z, v11, s_sum0);
-                s_sum1 = fma(in_linear_w4_3.z, v11, s_sum1);
-                s_sum2 = fma(in_norm_x4_1.z, in_norm_x4_1.z, s_sum2);
-                s_sum0 = fma(in_linear_w4_2.w, v12, s_sum0);
-                s_sum1 = fma(in_linear_w4_3.w, v12, s_sum1);
-                s_sum2 = fma(in_norm_x4_1.w, in_norm_x4_1.w, s_sum2);
-            }
-            workgroupBarrier();
-            let fold_lane = lane % 32u;
+    } else if group.x < end1 {
+        let k_p_group = (group.x - end0) % 8u;
+        let k_h_group = (group.x - end0) / 8u % 2u;
+        let t_group = (group.x - end0) / 8u / 2u;
+        let p = k_p_group * 4u + lane / 32u;
+        var s_sum0 = 0.0;
+        var s_sum1 = 0.0;
+        var s_sum2 = 0.0;
+        for (var i = lane % 32u * 8u; i < 896u; i += 256u) {
+            let v = params.k_from + k_h_group;
+            let v1 = v * 64u;
+            let v2 = v1 + p;
+            let in_linear_w4 = in_linear_w[v2 * 224u + i / 4u];
+            let in_norm_x4 = in_norm_x[t_group * 224u + i / 4u];
+            let in_norm_w4 = in_norm_w[i / 4u];
+            let v3 = in_norm_x4.x * in_norm_w4.x;
+            let v4 = p + 32u;
+            let v5 = v1 + v4;
+            let in_linear_w4_1 = in_linear_w[v5 * 224u + i / 4u];
+            let v6 = in_norm_x4.y * in_norm_w4.y;
+            let v7 = in_norm_x4.z * in_norm_w4.z;
+            let v8 = in_norm_x4.w * in_norm_w4.w;
+            let in_linear_w4_2 = in_linear_w[v2 * 224u + i / 4u + 1u];
+            let in_norm_x4_1 = in_norm_x[t_group * 224u + i / 4u + 1u];
+            let in_norm_w4_1 = in_norm_w[i / 4u + 1u];
+            let v9 = in_norm_x4_1.x * in_norm_w4_1.x;
+            let in_linear_w4_3 = in_linear_w[v5 * 224u + i / 4u + 1u];
+            let v10 = in_norm_x4_1.y * in_norm_w4_1.y;
+            let v11 = in_norm_x4_1.z * in_norm_w4_1.z;
+            let v12 = in_norm_x4_1.w * in_norm_w4_1.w;
+            s_sum0 = fma(in_linear_w4.x, v3, s_sum0);
+            s_sum1 = fma(in_linear_w4_1.x, v3, s_sum1);
+            s_sum2 = fma(in_norm_x4.x, in_norm_x4.x, s_sum2);
+            s_sum0 = fma(in_linear_w4.y, v6, s_sum0);
+            s_sum1 = fma(in_linear_w4_1.y, v6, s_sum1);
+            s_sum2 = fma(in_norm_x4.y, in_norm_x4.y, s_sum2);
+            s_sum0 = fma(in_linear_w4.z, v7, s_sum0);
+            s_sum1 = fma(in_linear_w4_1.z, v7, s_sum1);
+            s_sum2 = fma(in_norm_x4.z, in_norm_x4.z, s_sum2);
+            s_sum0 = fma(in_linear_w4.w, v8, s_sum0);
+            s_sum1 = fma(in_linear_w4_1.w, v8, s_sum1);
+            s_sum2 = fma(in_norm_x4.w, in_norm_x4.w, s_sum2);
+            s_sum0 = fma(in_linear_w4_2.x, v9, s_sum0);
+            s_sum1 = fma(in_linear_w4_3.x, v9, s_sum1);
+            s_sum2 = fma(in_norm_x4_1.x, in_norm_x4_1.x, s_sum2);
+            s_sum0 = fma(in_linear_w4_2.y, v10, s_sum0);
+            s_sum1 = fma(in_linear_w4_3.y, v10, s_sum1);
+            s_sum2 = fma(in_norm_x4_1.y, in_norm_x4_1.y, s_sum2);
+            s_sum0 = fma(in_linear_w4_2.z, v11, s_sum0);
+            s_sum1 = fma(in_linear_w4_3.z, v11, s_sum1);
+            s_sum2 = fma(in_norm_x4_1.z, in_norm_x4_1.z, s_sum2);
+            s_sum0 = fma(in_linear_w4_2.w, v12, s_sum0);
+            s_sum1 = fma(in_linear_w4_3.w, v12, s_sum1);
+            s_sum2 = fma(in_norm_x4_1.w, in_norm_x4_1.w, s_sum2);
+        }
+        let fold_lane = lane % 32u;
+        fold_sum0[lane] = s_sum0;
+        fold_sum1[lane] = s_sum1;
+        fold_sum2[lane] = s_sum2;
+        workgroupBarrier();
+        if fold_lane < 16u {
+            s_sum0 = s_sum0 + fold_sum0[lane + 16u];
+            s_sum1 = s_sum1 + fold_sum1[lane + 16u];
+            s_sum2 = s_sum2 + fold_sum2[lane + 16u];
             fold_sum0[lane] = s_sum0;
             fold_sum1[lane] = s_sum1;
             fold_sum2[lane] = s_sum2;
-            workgroupBarrier();
-            if fold_lane < 16u {
-                s_sum0 = s_sum0 + fold_sum0[lane + 16u];
-                s_sum1 = s_sum1 + fold_sum1[lane + 16u];
-                s_sum2 = s_sum2 + fold_sum2[lane + 16u];
-                fold_sum0[lane] = s_sum0;
-                fold_sum1[lane] = s_sum1;
-                fold_sum2[lane] = s_sum2;
-            }
-            workgroupBarrier();
-            if fold_lane < 8u {
-                s_sum0 = s_sum0 + fold_sum0[lane + 8u];
-                s_sum1 = s_sum1 + fold_sum1[lane + 8u];
-                s_sum2 = s_sum2 + fold_sum2[lane + 8u];
-                fold_sum0[lane] = s_sum0;
-                fold_sum1[lane] = s_sum1;
-                fold_sum2[lane] = s_sum2;
-            }
-            workgroupBarrier();
-            if fold_lane < 4u {
-                s_sum0 = s_sum0 + fold_sum0[lane + 4u];
-                s_sum1 = s_sum1 + fold_sum1[lane + 4u];
-                s_sum2 = s_sum2 + fold_sum2[lane + 4u];
-                fold_sum0[lane] = s_sum0;
-                fold_sum1[lane] = s_sum1;
-                fold_sum2[lane] = s_sum2;
-            }
-            workgroupBarrier();
-            if fold_lane < 2u {
-                s_sum0 = s_sum0 + fold_sum0[lane + 2u];
-                s_sum1 = s_sum1 + fold_sum1[lane + 2u];
-                s_sum2 = s_sum2 + fold_sum2[lane + 2u];
-                fold_sum0[lane] = s_sum0;
-                fold_sum1[lane] = s_sum1;
-                fold_sum2[lane] = s_sum2;
-            }
-            workgroupBarrier();
-            if fold_lane < 1u {
-                s_sum0 = s_sum0 + fold_sum0[lane + 1u];
-                s_sum1 = s_sum1 + fold_sum1[lane + 1u];
-                s_sum2 = s_sum2 + fold_sum2[lane + 1u];
-            }
-            let k_in_norm_scale = inverseSqrt(s_sum2 / 896.0 + params.in_norm_eps);
-            let v = (params.k_from + k_h_group) * 64u;
-            let v1 = v + p;
-            let in_b_at = in_b[v1];
-            let k_one = fma(s_sum0, k_in_norm_scale, in_b_at);
-            let v2 = p + 32u;
-            let v3 = v + v2;
-            let in_b_at1 = in_b[v3];
-            let k_two = fma(s_sum1, k_in_norm_scale, in_b_at1);
-            if lane % 32u == 0u {
-                let v4 = params.pos + t_group;
-                let angles_at = angles[v4 * 64u + p];
-                let angles_at1 = angles[v4 * 64u + v2];
-                let v5 = params.k_at + t_group;
-                k_y[(v5 * 2u + k_h_group) * 64u + p] = fma(k_one, angles_at, -(k_two * angles_at1));
-                k_y[(v5 * 2u + k_h_group) * 64u + v2] = fma(k_two, angles_at, k_one * angles_at1);
-            }
-        } else {
-            if group.x < end2 {
-                let v_d_group = (group.x - end1) % 16u;
-                let v_g_group = (group.x - end1) / 16u % 2u;
-                let t_group = (group.x - end1) / 16u / 2u;
-                let d = v_d_group * 4u + lane / 32u;
-                var s_sum0 = 0.0;
-                var s_sum1 = 0.0;
-                for (var i = lane % 32u * 8u; i < 896u; i += 256u) {
-                    let v = params.v_from + v_g_group;
-                    let v1 = v * 64u;
-                    let v2 = v1 + d;
-                    let in_linear_w4 = in_linear_w[v2 * 224u + i / 4u];
-                    let in_norm_x4 = in_norm_x[t_group * 224u + i / 4u];
-                    let in_norm_w4 = in_norm_w[i / 4u];
-                    let in_linear_w4_1 = in_linear_w[v2 * 224u + i / 4u + 1u];
-                    let in_norm_x4_1 = in_norm_x[t_group * 224u + i / 4u + 1u];
-                    let in_norm_w4_1 = in_norm_w[i / 4u + 1u];
-                    s_sum0 = fma(in_linear_w4.x, in_norm_x4.x * in_norm_w4.x, s_sum0);
-                    s_sum1 = fma(in_norm_x4.x, in_norm_x4.x, s_sum1);
-                    s_sum0 = fma(in_linear_w4.y, in_norm_x4.y * in_norm_w4.y, s_sum0);
-                    s_sum1 = fma(in_norm_x4.y, in_norm_x4.y, s_sum1);
-                    s_sum0 = fma(in_linear_w4.z, in_norm_x4.z * in_norm_w4.z, s_sum0);
-                    s_sum1 = fma(in_norm_x4.z, in_norm_x4.z, s_sum1);
-                    s_sum0 = fma(in_linear_w4.w, in_norm_x4.w * in_norm_w4.w, s_sum0);
-                    s_sum1 = fma(in_norm_x4.w, in_norm_x4.w, s_sum1);
-                    s_sum0 = fma(in_linear_w4_1.x, in_norm_x4_1.x * in_norm_w4_1.x, s_sum0);
-                    s_sum1 = fma(in_norm_x4_1.x, in_norm_x4_1.x, s_sum1);
-                    s_sum0 = fma(in_linear_w4_1.y, in_norm_x4_1.y * in_norm_w4_1.y, s_sum0);
-                    s_sum1 = fma(in_norm_x4_1.y, in_norm_x4_1.y, s_sum1);
-                    s_sum0 = fma(in_linear_w4_1.z, in_norm_x4_1.z * in_norm_w4_1.z, s_sum0);
-                    s_sum1 = fma(in_norm_x4_1.z, in_norm_x4_1.z, s_sum1);
-                    s_sum0 = fma(in_linear_w4_1.w, in_norm_x4_1.w * in_norm_w4_1.w, s_sum0);
-                    s_sum1 = fma(in_norm_x4_1.w, in_norm_x4_1.w, s_sum1);
-                }
-                workgroupBarrier();
-                let fold_lane = lane % 32u;
-                fold_sum0[lane] = s_sum0;
-                fold_sum1[lane] = s_sum1;
-                workgroupBarrier();
-                if fold_lane < 16u {
-                    s_sum0 = s_sum0 + fold_sum0[lane + 16u];
-                    s_sum1 = s_sum1 + fold_sum1[lane + 16u];
-                    fold_sum0[lane] = s_sum0;
-                    fold_sum1[lane] = s_sum1;
-                }
-                workgroupBarrier();
-                if fold_lane < 8u {
-                    s_sum0 = s_sum0 + fold_sum0[lane + 8u];
-                    s_sum1 = s_sum1 + fold_sum1[lane + 8u];
-                    fold_sum0[lane] = s_sum0;
-                    fold_sum1[lane] = s_sum1;
-                }
-                workgroupBarrier();
-                if fold_lane < 4u {
-                    s_sum0 = s_sum0 + fold_sum0[lane + 4u];
-                    s_sum1 = s_sum1 + fold_sum1[lane + 4u];
-                    fold_sum0[lane] = s_sum0;
-                    fold_sum1[lane] = s_sum1;
-                }
-                workgroupBarrier();
-                if fold_lane < 2u {
-                    s_sum0 = s_sum0 + fold_sum0[lane + 2u];
-                    s_sum1 = s_sum1 + fold_sum1[lane + 2u];
-                    fold_sum0[lane] = s_sum0;
-                    fold_sum1[lane] = s_sum1;
-                }
-                workgroupBarrier();
-                if fold_lane < 1u {
-                    s_sum0 = s_sum0 + fold_sum0[lane + 1u];
-                    s_sum1 = s_sum1 + fold_sum1[lane + 1u];
-                }
-                let v_in_norm_scale = inverseSqrt(s_sum1 / 896.0 + params.in_norm_eps);
-                if lane % 32u == 0u {
-                    let v = (params.v_from + v_g_group) * 64u + d;
-                    let in_b_at = in_b[v];
-                    let v1 = params.pos + t_group;
-                    v_cache[(v1 * 2u + v_g_group) * 64u + d] = fma(s_sum0, v_in_norm_scale, in_b_at);
-                }
-            }
+        }
+        workgroupBarrier();
+        if fold_lane < 8u {
+            s_sum0 = s_sum0 + fold_sum0[lane + 8u];
+            s_sum1 = s_sum1 + fold_sum1[lane + 8u];
+            s_sum2 = s_sum2 + fold_sum2[lane + 8u];
+            fold_sum0[lane] = s_sum0;
+            fold_sum1[lane] = s_sum1;
+            fold_sum2[lane] = s_sum2;
+        }
+        workgroupBarrier();
+        if fold_lane < 4u {
+            s_sum0 = s_sum0 + fold_sum0[lane + 4u];
+            s_sum1 = s_sum1 + fold_sum1[lane + 4u];
+            s_sum2 = s_sum2 + fold_sum2[lane + 4u];
+            fold_sum0[lane] = s_sum0;
+            fold_sum1[lane] = s_sum1;
+            fold_sum2[lane] = s_sum2;
+        }
+        workgroupBarrier();
+        if fold_lane < 2u {
+            s_sum0 = s_sum0 + fold_sum0[lane + 2u];
+            s_sum1 = s_sum1 + fold_sum1[lane + 2u];
+            s_sum2 = s_sum2 + fold_sum2[lane + 2u];
+            fold_sum0[lane] = s_sum0;
+            fold_sum1[lane] = s_sum1;
+            fold_sum2[lane] = s_sum2;
+        }
+        workgroupBarrier();
+        if fold_lane < 1u {
+            s_sum0 = s_sum0 + fold_sum0[lane + 1u];
+            s_sum1 = s_sum1 + fold_sum1[lane + 1u];
+            s_sum2 = s_sum2 + fold_sum2[lane + 1u];
+        }
+        let k_in_norm_scale = inverseSqrt(s_sum2 / 896.0 + params.in_norm_eps);
+        let v = (params.k_from + k_h_group) * 64u;
+        let v1 = v + p;
+        let in_b_at = in_b[v1];
+        let k_one = fma(s_sum0, k_in_norm_scale, in_b_at);
+        let v2 = p + 32u;
+        let v3 = v + v2;
+        let in_b_at1 = in_b[v3];
+        let k_two = fma(s_sum1, k_in_norm_scale, in_b_at1);
+        if lane % 32u == 0u {
+            let v4 = params.pos + t_group;
+            let angles_at = angles[v4 * 64u + p];
+            let angles_at1 = angles[v4 * 64u + v2];
+            let v5 = params.k_at + t_group;
+            k_y[(v5 * 2u + k_h_group) * 64u + p] = fma(k_one, angles_at, -(k_two * angles_at1));
+            k_y[(v5 * 2u + k_h_group) * 64u + v2] = fma(k_two, angles_at, k_one * angles_at1);
+        }
+    } else if group.x < end2 {
+        let v_d_group = (group.x - end1) % 16u;
+        let v_g_group = (group.x - end1) / 16u % 2u;
+        let t_group = (group.x - end1) / 16u / 2u;
+        let d = v_d_group * 4u + lane / 32u;
+        var s_sum0 = 0.0;
+        var s_sum1 = 0.0;
+        for (var i = lane % 32u * 8u; i < 896u; i += 256u) {
+            let v = params.v_from + v_g_group;
+            let v1 = v * 64u;
+            let v2 = v1 + d;
+            let in_linear_w4 = in_linear_w[v2 * 224u + i / 4u];
+            let in_norm_x4 = in_norm_x[t_group * 224u + i / 4u];
+            let in_norm_w4 = in_norm_w[i / 4u];
+            let in_linear_w4_1 = in_linear_w[v2 * 224u + i / 4u + 1u];
+            let in_norm_x4_1 = in_norm_x[t_group * 224u + i / 4u + 1u];
+            let in_norm_w4_1 = in_norm_w[i / 4u + 1u];
+            s_sum0 = fma(in_linear_w4.x, in_norm_x4.x * in_norm_w4.x, s_sum0);
+            s_sum1 = fma(in_norm_x4.x, in_norm_x4.x, s_sum1);
+            s_sum0 = fma(in_linear_w4.y, in_norm_x4.y * in_norm_w4.y, s_sum0);
+            s_sum1 = fma(in_norm_x4.y, in_norm_x4.y, s_sum1);
+            s_sum0 = fma(in_linear_w4.z, in_norm_x4.z * in_norm_w4.z, s_sum0);
+            s_sum1 = fma(in_norm_x4.z, in_norm_x4.z, s_sum1);
+            s_sum0 = fma(in_linear_w4.w, in_norm_x4.w * in_norm_w4.w, s_sum0);
+            s_sum1 = fma(in_norm_x4.w, in_norm_x4.w, s_sum1);
+            s_sum0 = fma(in_linear_w4_1.x, in_norm_x4_1.x * in_norm_w4_1.x, s_sum0);
+            s_sum1 = fma(in_norm_x4_1.x, in_norm_x4_1.x, s_sum1);
+            s_sum0 = fma(in_linear_w4_1.y, in_norm_x4_1.y * in_norm_w4_1.y, s_sum0);
+            s_sum1 = fma(in_norm_x4_1.y, in_norm_x4_1.y, s_sum1);
+            s_sum0 = fma(in_linear_w4_1.z, in_norm_x4_1.z * in_norm_w4_1.z, s_sum0);
+            s_sum1 = fma(in_norm_x4_1.z, in_norm_x4_1.z, s_sum1);
+            s_sum0 = fma(in_linear_w4_1.w, in_norm_x4_1.w * in_norm_w4_1.w, s_sum0);
+            s_sum1 = fma(in_norm_x4_1.w, in_norm_x4_1.w, s_sum1);
+        }
+        let fold_lane = lane % 32u;
+        fold_sum0[lane] = s_sum0;
+        fold_sum1[lane] = s_sum1;
+        workgroupBarrier();
+        if fold_lane < 16u {
+            s_sum0 = s_sum0 + fold_sum0[lane + 16u];
+            s_sum1 = s_sum1 + fold_sum1[lane + 16u];
+            fold_sum0[lane] = s_sum0;
+            fold_sum1[lane] = s_sum1;
+        }
+        workgroupBarrier();
+        if fold_lane < 8u {
+            s_sum0 = s_sum0 + fold_sum0[lane + 8u];
+            s_sum1 = s_sum1 + fold_sum1[lane + 8u];
+            fold_sum0[lane] = s_sum0;
+            fold_sum1[lane] = s_sum1;
+        }
+        workgroupBarrier();
+        if fold_lane < 4u {
+            s_sum0 = s_sum0 + fold_sum0[lane + 4u];
+            s_sum1 = s_sum1 + fold_sum1[lane + 4u];
+            fold_sum0[lane] = s_sum0;
+            fold_sum1[lane] = s_sum1;
+        }
+        workgroupBarrier();
+        if fold_lane < 2u {
+            s_sum0 = s_sum0 + fold_sum0[lane + 2u];
+            s_sum1 = s_sum1 + fold_sum1[lane + 2u];
+            fold_sum0[lane] = s_sum0;
+            fold_sum1[lane] = s_sum1;
+        }
+        workgroupBarrier();
+        if fold_lane < 1u {
+            s_sum0 = s_sum0 + fold_sum0[lane + 1u];
+            s_sum1 = s_sum1 + fold_sum1[lane + 1u];
+        }
+        let v_in_norm_scale = inverseSqrt(s_sum1 / 896.0 + params.in_norm_eps);
+        if lane % 32u == 0u {
+            let v = (params.v_from + v_g_group) * 64u + d;
+            let in_b_at = in_b[v];
+            let v1 = params.pos + t_group;
+            v_cache[(v1 * 2u + v_g_group) * 64u + d] = fma(s_sum0, v_in_norm_scale, in_b_at);
         }
     }
 }

@@ -57,32 +57,28 @@ void main(uint lane : SV_GroupIndex, uint3 group : SV_GroupID) {
         q_y.Store(((v3 * 14u + q_h_group) * 64u + lane) * 4u, asuint(value));
         precise float value1 = mad(x_at1, angles_at, x_at * angles_at1);
         q_y.Store(((v3 * 14u + q_h_group) * 64u + v2) * 4u, asuint(value1));
-    } else {
-        if (group.x < end1) {
-            uint k_h_group = (group.x - end0) % 2u;
-            uint t_group = (group.x - end0) / 2u;
-            uint v = params.k_from + k_h_group;
-            float x_at = asfloat(x.Load(((t_group * 18u + v) * 64u + lane) * 4u));
-            uint v1 = params.pos + t_group;
-            float angles_at = asfloat(angles.Load((v1 * 64u + lane) * 4u));
-            uint v2 = lane + 32u;
-            float x_at1 = asfloat(x.Load(((t_group * 18u + v) * 64u + v2) * 4u));
-            float angles_at1 = asfloat(angles.Load((v1 * 64u + v2) * 4u));
-            uint v3 = params.k_at + t_group;
-            precise float value = mad(x_at, angles_at, -(x_at1 * angles_at1));
-            k_y.Store(((v3 * 2u + k_h_group) * 64u + lane) * 4u, asuint(value));
-            precise float value1 = mad(x_at1, angles_at, x_at * angles_at1);
-            k_y.Store(((v3 * 2u + k_h_group) * 64u + v2) * 4u, asuint(value1));
-        } else {
-            if (group.x < end2) {
-                uint v_d_group = (group.x - end1) % 2u;
-                uint v_g_group = (group.x - end1) / 2u % 2u;
-                uint t_group = (group.x - end1) / 2u / 2u;
-                uint d = v_d_group * 32u + lane;
-                float x_at = asfloat(x.Load(((t_group * 18u + params.v_from + v_g_group) * 64u + d) * 4u));
-                uint v = params.pos + t_group;
-                v_cache.Store(((v * 2u + v_g_group) * 64u + d) * 4u, asuint(x_at));
-            }
-        }
+    } else if (group.x < end1) {
+        uint k_h_group = (group.x - end0) % 2u;
+        uint t_group = (group.x - end0) / 2u;
+        uint v = params.k_from + k_h_group;
+        float x_at = asfloat(x.Load(((t_group * 18u + v) * 64u + lane) * 4u));
+        uint v1 = params.pos + t_group;
+        float angles_at = asfloat(angles.Load((v1 * 64u + lane) * 4u));
+        uint v2 = lane + 32u;
+        float x_at1 = asfloat(x.Load(((t_group * 18u + v) * 64u + v2) * 4u));
+        float angles_at1 = asfloat(angles.Load((v1 * 64u + v2) * 4u));
+        uint v3 = params.k_at + t_group;
+        precise float value = mad(x_at, angles_at, -(x_at1 * angles_at1));
+        k_y.Store(((v3 * 2u + k_h_group) * 64u + lane) * 4u, asuint(value));
+        precise float value1 = mad(x_at1, angles_at, x_at * angles_at1);
+        k_y.Store(((v3 * 2u + k_h_group) * 64u + v2) * 4u, asuint(value1));
+    } else if (group.x < end2) {
+        uint v_d_group = (group.x - end1) % 2u;
+        uint v_g_group = (group.x - end1) / 2u % 2u;
+        uint t_group = (group.x - end1) / 2u / 2u;
+        uint d = v_d_group * 32u + lane;
+        float x_at = asfloat(x.Load(((t_group * 18u + params.v_from + v_g_group) * 64u + d) * 4u));
+        uint v = params.pos + t_group;
+        v_cache.Store(((v * 2u + v_g_group) * 64u + d) * 4u, asuint(x_at));
     }
 }

@@ -55,30 +55,26 @@ fn rope_append(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id
         let v3 = params.q_at + t_group;
         q_y[(v3 * 14u + q_h_group) * 64u + lane] = fma(x_at, angles_at, -(x_at1 * angles_at1));
         q_y[(v3 * 14u + q_h_group) * 64u + v2] = fma(x_at1, angles_at, x_at * angles_at1);
-    } else {
-        if group.x < end1 {
-            let k_h_group = (group.x - end0) % 2u;
-            let t_group = (group.x - end0) / 2u;
-            let v = params.k_from + k_h_group;
-            let x_at = x[(t_group * 18u + v) * 64u + lane];
-            let v1 = params.pos + t_group;
-            let angles_at = angles[v1 * 64u + lane];
-            let v2 = lane + 32u;
-            let x_at1 = x[(t_group * 18u + v) * 64u + v2];
-            let angles_at1 = angles[v1 * 64u + v2];
-            let v3 = params.k_at + t_group;
-            k_y[(v3 * 2u + k_h_group) * 64u + lane] = fma(x_at, angles_at, -(x_at1 * angles_at1));
-            k_y[(v3 * 2u + k_h_group) * 64u + v2] = fma(x_at1, angles_at, x_at * angles_at1);
-        } else {
-            if group.x < end2 {
-                let v_d_group = (group.x - end1) % 2u;
-                let v_g_group = (group.x - end1) / 2u % 2u;
-                let t_group = (group.x - end1) / 2u / 2u;
-                let d = v_d_group * 32u + lane;
-                let x_at = x[(t_group * 18u + params.v_from + v_g_group) * 64u + d];
-                let v = params.pos + t_group;
-                v_cache[(v * 2u + v_g_group) * 64u + d] = x_at;
-            }
-        }
+    } else if group.x < end1 {
+        let k_h_group = (group.x - end0) % 2u;
+        let t_group = (group.x - end0) / 2u;
+        let v = params.k_from + k_h_group;
+        let x_at = x[(t_group * 18u + v) * 64u + lane];
+        let v1 = params.pos + t_group;
+        let angles_at = angles[v1 * 64u + lane];
+        let v2 = lane + 32u;
+        let x_at1 = x[(t_group * 18u + v) * 64u + v2];
+        let angles_at1 = angles[v1 * 64u + v2];
+        let v3 = params.k_at + t_group;
+        k_y[(v3 * 2u + k_h_group) * 64u + lane] = fma(x_at, angles_at, -(x_at1 * angles_at1));
+        k_y[(v3 * 2u + k_h_group) * 64u + v2] = fma(x_at1, angles_at, x_at * angles_at1);
+    } else if group.x < end2 {
+        let v_d_group = (group.x - end1) % 2u;
+        let v_g_group = (group.x - end1) / 2u % 2u;
+        let t_group = (group.x - end1) / 2u / 2u;
+        let d = v_d_group * 32u + lane;
+        let x_at = x[(t_group * 18u + params.v_from + v_g_group) * 64u + d];
+        let v = params.pos + t_group;
+        v_cache[(v * 2u + v_g_group) * 64u + d] = x_at;
     }
 }

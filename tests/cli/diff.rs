@@ -67,6 +67,20 @@ fn one_tier_against_another() {
     assert!(text.contains("qwen2.5-0.5b: tier 2") && text.contains("likewise at "), "{text}");
 }
 
+/// A fallback is told of for the phase alone in which it runs, and each schedule of a phase once.
+#[test]
+fn schedules_are_told_of_where_they_run() {
+    let text = run(&["diff", "--tiers", "9..10"]).ok();
+    let settings = text.split("\nplan\n").next().unwrap();
+    let told = |phase: &str, schedule: &str| {
+        let line = format!("{phase}: schedule {schedule} for attention ");
+        settings.lines().filter(|l| l.get(1..).is_some_and(|l| l.starts_with(&line))).count()
+    };
+    assert_eq!(told("prefill and decode", "grouped"), 1, "tier 9 runs it in both: {settings}");
+    assert_eq!(told("decode", "octets"), 1, "{settings}");
+    assert_eq!(told("prefill", "grouped") + told("decode", "grouped"), 1, "{settings}");
+}
+
 /// A repository with an older snapshot of one shader.
 fn repository(dir: &Path) {
     let git = |args: &[&str]| {
@@ -80,6 +94,11 @@ fn repository(dir: &Path) {
     git(&["commit", "-q", "-m", "empty"]);
     git(&["tag", "empty"]);
     std::fs::create_dir_all(dir.join("snapshots/silu")).unwrap();
+    std::fs::write(dir.join("snapshots/silu-naive.snap"), "a shader\n").unwrap();
+    git(&["add", "."]);
+    git(&["commit", "-q", "-m", "otherwise"]);
+    git(&["tag", "otherwise"]);
+    std::fs::remove_file(dir.join("snapshots/silu-naive.snap")).unwrap();
     let now = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("snapshots/silu/naive.wgsl")).unwrap();
     assert!(now.contains("exp("), "{now}");
     std::fs::write(dir.join("snapshots/silu/naive.wgsl"), now.replace("exp(", "old_exp(")).unwrap();
@@ -106,6 +125,7 @@ fn against_a_revision() {
     diff(&["--against", "--all"]).fails_with(2);
     diff(&["--against=--all"]).fails(1, &["no revision `--all`"]);
     diff(&["--against", "empty"]).fails(1, &["`empty` has no shaders under snapshots/"]);
+    diff(&["--against", "otherwise"]).fails(1, &["`otherwise` keeps its shaders", "in an older layout"]);
     diff(&["sliu", "--against", "HEAD"]).fails(2, &["no kernel `sliu`", "did you mean `silu`?"]);
 }
 

@@ -80,6 +80,7 @@ fn help_teaches_and_is_no_error() {
             assert!(text.contains(part), "no {part:?} in {args:?}: {text}");
         }
         assert!(!text.contains('\u{1b}'), "colours belong on a terminal");
+        assert!(!text.contains("[default: \"\"]") && !text.contains("[default: ]"), "{args:?}: {text}");
     }
     assert_eq!(run(&["--version"]).ok(), concat!("tilewright ", env!("CARGO_PKG_VERSION"), "\n"));
 }

@@ -1,7 +1,7 @@
 //! Makes loop IR shorter without changing a bit of any result.
 //!
 //! Constants are folded, conditions and bounds that the invocations' ranges decide are dropped, loops of no or one step are
-//! unrolled, what is computed twice in a scope is named once, neighbours under one condition are joined, and what nobody reads is
+//! unrolled, what is loaded twice in a scope is named once, neighbours under one condition are joined, and what nobody reads is
 //! removed. f32 arithmetic is never reordered, and of constants only `+ - * /`, `min`, `max`
 //! and the like are computed here, rounded by IEEE 754 (no `exp`, no `fma`). One rewrite adds text: an argument of `tanh` is clamped to ±10, where f32 has
 //! reached ±1, because drivers may return NaN beyond (gpuweb/gpuweb#4458); of a NaN it may make a number, as `min` and `max` may.
@@ -34,7 +34,7 @@ struct Pass<'a> {
     ranges: Ranges<'a>,
     /// Lets that are constants or other names.
     known: HashMap<Var, Expr>,
-    /// Values that have a name here, by their text.
+    /// Loads that have a name here, by their text.
     made: HashMap<String, Var>,
     /// Their texts in the order in which they came.
     order: Vec<String>,
@@ -97,7 +97,7 @@ impl<'a> Pass<'a> {
                 let name = matches!(e, Expr::Var(old) if self.ranges.known(old).is_some());
                 if name || matches!(e, Expr::U32(_) | Expr::F32(_) | Expr::Bool(_)) {
                     self.known.insert(v, e.clone());
-                } else if !e.operands().is_empty() && self.stays(&e) {
+                } else if loads(&e) && self.stays(&e) {
                     let text = format!("{e:?}");
                     if let Some(old) = self.made.get(&text) {
                         self.known.insert(v, Expr::Var(*old));
@@ -243,6 +243,11 @@ impl<'a> Pass<'a> {
     fn integers(&self, x: Range, y: Range) -> bool {
         x != Range::ALL || y != Range::ALL
     }
+}
+
+/// Whether an expression reads a buffer.
+fn loads(e: &Expr) -> bool {
+    matches!(e, Expr::Load { .. }) || e.operands().into_iter().any(loads)
 }
 
 /// Gives every declaration a local of its own, so that a body can be moved into the block around it.

@@ -74,8 +74,6 @@ struct Shader {
     kernel: String,
     subject: String,
     schedule: String,
-    /// The schedule's name.
-    program: String,
     name: String,
     texts: Texts,
 }
@@ -133,7 +131,6 @@ fn of_program(program: &Program) -> Vec<Shader> {
             kernel: program.kernel.clone(),
             subject: head.subject().to_string() + &part(i),
             schedule: head.schedule,
-            program: program.schedule.clone(),
             name: program.schedule.clone() + &part(i),
             texts,
         }

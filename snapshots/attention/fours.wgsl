@@ -1,9 +1,9 @@
-// kernel attention, shape D = 64, G = 2, H = 14, P = 2048, T <= 64, schedule pairs, target wide
-// schedule pairs for attention {
+// kernel attention, shape D = 64, G = 2, H = 14, P = 2048, T <= 64, schedule fours, target wide
+// schedule fours for attention {
 //     workgroup 512;
 //     t: grid;
 //     h: grid;
-//     j: serial, unroll(2), lanes(64);
+//     j: serial, unroll(4), lanes(64);
 //     softmax.c: lanes(8), vector(8);
 //     c: lanes(8), vector(8);
 //     d: lanes(8), vector(8);
@@ -11,16 +11,16 @@
 // }
 // dispatch T * 14 workgroups of 512 invocations
 // cost
-//     workgroup memory: 21504 bytes
-//     accumulator registers: 12
-//     barriers: 2 * j_step + 6
-//     loads an invocation: 10 * j_step
-//     bytes loaded an invocation: 160 * j_step
+//     workgroup memory: 20480 bytes
+//     accumulator registers: 14
+//     barriers: 2 * j_step + 7
+//     loads an invocation: 18 * j_step
+//     bytes loaded an invocation: 288 * j_step
 //     stores an invocation: 8
-//     flop an invocation: 110 * j_step + 200
-//     flop a byte: 0.69
-//     rounds of all loops: ceil((pos + T) / 128) * 3
-//     rounds of j_step: ceil((pos + T) / 128)
+//     flop an invocation: 212 * j_step + 200
+//     flop a byte: 0.74
+//     rounds of all loops: ceil((pos + T) / 256) * 3
+//     rounds of j_step: ceil((pos + T) / 256)
 enable subgroups;
 
 struct Params {
@@ -34,8 +34,7 @@ struct Params {
 @group(0) @binding(2) var<storage, read> v: array<vec4<f32>>;
 @group(0) @binding(3) var<storage, read_write> y: array<f32>;
 @group(0) @binding(4) var<uniform> params: Params;
-var<workgroup> fold: array<f32, 256>;
-var<workgroup> fold_max: array<f32, 512>;
+var<workgroup> fold: array<f32, 512>;
 var<workgroup> fold_weight: array<f32, 512>;
 var<workgroup> fold_value: array<f32, 4096>;
 
@@ -58,9 +57,9 @@ fn attention(
     var s_value6 = 0.0;
     var s_value7 = 0.0;
     let j_end = params.pos + t_group + 1u;
-    let j_step_count = (j_end + 127u) / 128u;
+    let j_step_count = (j_end + 255u) / 256u;
     for (var j_step = 0u; j_step < j_step_count; j_step++) {
-        let j = j_step * 128u + lane / 8u;
+        let j = j_step * 256u + lane / 8u;
         let c = lane % 8u * 8u;
         let j_in = min(j, j_end - 1u);
         let g = h_group / 7u;
@@ -69,68 +68,114 @@ fn attention(
         let j_in1 = min(j + 64u, j_end - 1u);
         let v4_2 = v[(j_in1 * 2u + g) * 16u + c / 4u];
         let v4_3 = v[(j_in1 * 2u + g) * 16u + c / 4u + 1u];
+        let j_in2 = min(j + 128u, j_end - 1u);
+        let v4_4 = v[(j_in2 * 2u + g) * 16u + c / 4u];
+        let v4_5 = v[(j_in2 * 2u + g) * 16u + c / 4u + 1u];
+        let j_in3 = min(j + 192u, j_end - 1u);
+        let v4_6 = v[(j_in3 * 2u + g) * 16u + c / 4u];
+        let v4_7 = v[(j_in3 * 2u + g) * 16u + c / 4u + 1u];
         var score = 0.0;
         var score1 = 0.0;
+        var score2 = 0.0;
+        var score3 = 0.0;
         let d = lane % 8u * 8u;
         let q4 = q[(t_group * 14u + h_group) * 16u + d / 4u];
         let v1 = q4.x * params.scale;
         let k4 = k[(j_in * 2u + g) * 16u + d / 4u];
         let k4_1 = k[(j_in1 * 2u + g) * 16u + d / 4u];
+        let k4_2 = k[(j_in2 * 2u + g) * 16u + d / 4u];
+        let k4_3 = k[(j_in3 * 2u + g) * 16u + d / 4u];
         let v2 = q4.y * params.scale;
         let v3 = q4.z * params.scale;
         let v5 = q4.w * params.scale;
         let q4_1 = q[(t_group * 14u + h_group) * 16u + d / 4u + 1u];
         let v6 = q4_1.x * params.scale;
-        let k4_2 = k[(j_in * 2u + g) * 16u + d / 4u + 1u];
-        let k4_3 = k[(j_in1 * 2u + g) * 16u + d / 4u + 1u];
+        let k4_4 = k[(j_in * 2u + g) * 16u + d / 4u + 1u];
+        let k4_5 = k[(j_in1 * 2u + g) * 16u + d / 4u + 1u];
+        let k4_6 = k[(j_in2 * 2u + g) * 16u + d / 4u + 1u];
+        let k4_7 = k[(j_in3 * 2u + g) * 16u + d / 4u + 1u];
         let v7 = q4_1.y * params.scale;
         let v8 = q4_1.z * params.scale;
         let v9 = q4_1.w * params.scale;
         score = fma(v1, k4.x, score);
         score1 = fma(v1, k4_1.x, score1);
+        score2 = fma(v1, k4_2.x, score2);
+        score3 = fma(v1, k4_3.x, score3);
         score = fma(v2, k4.y, score);
         score1 = fma(v2, k4_1.y, score1);
+        score2 = fma(v2, k4_2.y, score2);
+        score3 = fma(v2, k4_3.y, score3);
         score = fma(v3, k4.z, score);
         score1 = fma(v3, k4_1.z, score1);
+        score2 = fma(v3, k4_2.z, score2);
+        score3 = fma(v3, k4_3.z, score3);
         score = fma(v5, k4.w, score);
         score1 = fma(v5, k4_1.w, score1);
-        score = fma(v6, k4_2.x, score);
-        score1 = fma(v6, k4_3.x, score1);
-        score = fma(v7, k4_2.y, score);
-        score1 = fma(v7, k4_3.y, score1);
-        score = fma(v8, k4_2.z, score);
-        score1 = fma(v8, k4_3.z, score1);
-        score = fma(v9, k4_2.w, score);
-        score1 = fma(v9, k4_3.w, score1);
+        score2 = fma(v5, k4_2.w, score2);
+        score3 = fma(v5, k4_3.w, score3);
+        score = fma(v6, k4_4.x, score);
+        score1 = fma(v6, k4_5.x, score1);
+        score2 = fma(v6, k4_6.x, score2);
+        score3 = fma(v6, k4_7.x, score3);
+        score = fma(v7, k4_4.y, score);
+        score1 = fma(v7, k4_5.y, score1);
+        score2 = fma(v7, k4_6.y, score2);
+        score3 = fma(v7, k4_7.y, score3);
+        score = fma(v8, k4_4.z, score);
+        score1 = fma(v8, k4_5.z, score1);
+        score2 = fma(v8, k4_6.z, score2);
+        score3 = fma(v8, k4_7.z, score3);
+        score = fma(v9, k4_4.w, score);
+        score1 = fma(v9, k4_5.w, score1);
+        score2 = fma(v9, k4_6.w, score2);
+        score3 = fma(v9, k4_7.w, score3);
         let near = min(subgroup_size, 8u);
         let sum_near = subgroupShuffleXor(score, 1u);
         score = score + sum_near;
         let sum_near1 = subgroupShuffleXor(score1, 1u);
         score1 = score1 + sum_near1;
-        let sum_near2 = subgroupShuffleXor(score, 2u);
-        score = score + sum_near2;
-        let sum_near3 = subgroupShuffleXor(score1, 2u);
-        score1 = score1 + sum_near3;
+        let sum_near2 = subgroupShuffleXor(score2, 1u);
+        score2 = score2 + sum_near2;
+        let sum_near3 = subgroupShuffleXor(score3, 1u);
+        score3 = score3 + sum_near3;
+        let sum_near4 = subgroupShuffleXor(score, 2u);
+        score = score + sum_near4;
+        let sum_near5 = subgroupShuffleXor(score1, 2u);
+        score1 = score1 + sum_near5;
+        let sum_near6 = subgroupShuffleXor(score2, 2u);
+        score2 = score2 + sum_near6;
+        let sum_near7 = subgroupShuffleXor(score3, 2u);
+        score3 = score3 + sum_near7;
         if 4u < near {
-            let sum_near4 = subgroupShuffleXor(score, 4u);
-            score = score + sum_near4;
-            let sum_near5 = subgroupShuffleXor(score1, 4u);
-            score1 = score1 + sum_near5;
+            let sum_near8 = subgroupShuffleXor(score, 4u);
+            score = score + sum_near8;
+            let sum_near9 = subgroupShuffleXor(score1, 4u);
+            score1 = score1 + sum_near9;
+            let sum_near10 = subgroupShuffleXor(score2, 4u);
+            score2 = score2 + sum_near10;
+            let sum_near11 = subgroupShuffleXor(score3, 4u);
+            score3 = score3 + sum_near11;
         }
         workgroupBarrier();
         let near_group = lane / near;
         if lane % near == 0u {
             fold[near_group] = score;
             fold[near_group + 128u] = score1;
+            fold[near_group + 256u] = score2;
+            fold[near_group + 384u] = score3;
         }
         workgroupBarrier();
         let near_groups = 8u / near;
         let first = lane / 8u * near_groups;
         score = 0.0;
         score1 = 0.0;
+        score2 = 0.0;
+        score3 = 0.0;
         for (var other = 0u; other < near_groups; other++) {
             score = score + fold[first + other];
             score1 = score1 + fold[first + other + 128u];
+            score2 = score2 + fold[first + other + 256u];
+            score3 = score3 + fold[first + other + 384u];
         }
         if j < j_end {
             let m = max(s_max, score);
@@ -164,9 +209,42 @@ fn attention(
             s_max = m;
             s_weight = weight;
         }
+        if j + 128u < j_end {
+            let m = max(s_max, score2);
+            let m1 = exp(s_max - m);
+            let m2 = exp(score2 - m);
+            let weight = fma(s_weight, m1, m2);
+            s_value = fma(s_value, m1, v4_4.x * m2);
+            s_value1 = fma(s_value1, m1, v4_4.y * m2);
+            s_value2 = fma(s_value2, m1, v4_4.z * m2);
+            s_value3 = fma(s_value3, m1, v4_4.w * m2);
+            s_value4 = fma(s_value4, m1, v4_5.x * m2);
+            s_value5 = fma(s_value5, m1, v4_5.y * m2);
+            s_value6 = fma(s_value6, m1, v4_5.z * m2);
+            s_value7 = fma(s_value7, m1, v4_5.w * m2);
+            s_max = m;
+            s_weight = weight;
+        }
+        if j + 192u < j_end {
+            let m = max(s_max, score3);
+            let m1 = exp(s_max - m);
+            let m2 = exp(score3 - m);
+            let weight = fma(s_weight, m1, m2);
+            s_value = fma(s_value, m1, v4_6.x * m2);
+            s_value1 = fma(s_value1, m1, v4_6.y * m2);
+            s_value2 = fma(s_value2, m1, v4_6.z * m2);
+            s_value3 = fma(s_value3, m1, v4_6.w * m2);
+            s_value4 = fma(s_value4, m1, v4_7.x * m2);
+            s_value5 = fma(s_value5, m1, v4_7.y * m2);
+            s_value6 = fma(s_value6, m1, v4_7.z * m2);
+            s_value7 = fma(s_value7, m1, v4_7.w * m2);
+            s_max = m;
+            s_weight = weight;
+        }
     }
+    workgroupBarrier();
     let fold_lane = lane / 8u;
-    fold_max[lane] = s_max;
+    fold[lane] = s_max;
     fold_weight[lane] = s_weight;
     fold_value[lane] = s_value;
     fold_value[lane + 512u] = s_value1;
@@ -178,7 +256,7 @@ fn attention(
     fold_value[lane + 3584u] = s_value7;
     workgroupBarrier();
     if fold_lane < 32u {
-        let max_new = fold_max[lane + 256u];
+        let max_new = fold[lane + 256u];
         let weight_new = fold_weight[lane + 256u];
         let m = max(s_max, max_new);
         let m1 = exp(s_max - m);
@@ -194,7 +272,7 @@ fn attention(
         s_value7 = fma(s_value7, m1, fold_value[lane + 3840u] * m2);
         s_max = m;
         s_weight = weight;
-        fold_max[lane] = s_max;
+        fold[lane] = s_max;
         fold_weight[lane] = s_weight;
         fold_value[lane] = s_value;
         fold_value[lane + 512u] = s_value1;
@@ -207,7 +285,7 @@ fn attention(
     }
     workgroupBarrier();
     if fold_lane < 16u {
-        let max_new = fold_max[lane + 128u];
+        let max_new = fold[lane + 128u];
         let weight_new = fold_weight[lane + 128u];
         let m = max(s_max, max_new);
         let m1 = exp(s_max - m);
@@ -223,7 +301,7 @@ fn attention(
         s_value7 = fma(s_value7, m1, fold_value[lane + 3712u] * m2);
         s_max = m;
         s_weight = weight;
-        fold_max[lane] = s_max;
+        fold[lane] = s_max;
         fold_weight[lane] = s_weight;
         fold_value[lane] = s_value;
         fold_value[lane + 512u] = s_value1;
@@ -236,7 +314,7 @@ fn attention(
     }
     workgroupBarrier();
     if fold_lane < 8u {
-        let max_new = fold_max[lane + 64u];
+        let max_new = fold[lane + 64u];
         let weight_new = fold_weight[lane + 64u];
         let m = max(s_max, max_new);
         let m1 = exp(s_max - m);
@@ -252,7 +330,7 @@ fn attention(
         s_value7 = fma(s_value7, m1, fold_value[lane + 3648u] * m2);
         s_max = m;
         s_weight = weight;
-        fold_max[lane] = s_max;
+        fold[lane] = s_max;
         fold_weight[lane] = s_weight;
         fold_value[lane] = s_value;
         fold_value[lane + 512u] = s_value1;
@@ -265,7 +343,7 @@ fn attention(
     }
     workgroupBarrier();
     if fold_lane < 4u {
-        let max_new = fold_max[lane + 32u];
+        let max_new = fold[lane + 32u];
         let weight_new = fold_weight[lane + 32u];
         let m = max(s_max, max_new);
         let m1 = exp(s_max - m);
@@ -281,7 +359,7 @@ fn attention(
         s_value7 = fma(s_value7, m1, fold_value[lane + 3616u] * m2);
         s_max = m;
         s_weight = weight;
-        fold_max[lane] = s_max;
+        fold[lane] = s_max;
         fold_weight[lane] = s_weight;
         fold_value[lane] = s_value;
         fold_value[lane + 512u] = s_value1;
@@ -294,7 +372,7 @@ fn attention(
     }
     workgroupBarrier();
     if fold_lane < 2u {
-        let max_new = fold_max[lane + 16u];
+        let max_new = fold[lane + 16u];
         let weight_new = fold_weight[lane + 16u];
         let m = max(s_max, max_new);
         let m1 = exp(s_max - m);
@@ -310,7 +388,7 @@ fn attention(
         s_value7 = fma(s_value7, m1, fold_value[lane + 3600u] * m2);
         s_max = m;
         s_weight = weight;
-        fold_max[lane] = s_max;
+        fold[lane] = s_max;
         fold_weight[lane] = s_weight;
         fold_value[lane] = s_value;
         fold_value[lane + 512u] = s_value1;
@@ -323,7 +401,7 @@ fn attention(
     }
     workgroupBarrier();
     if fold_lane < 1u {
-        let max_new = fold_max[lane + 8u];
+        let max_new = fold[lane + 8u];
         let weight_new = fold_weight[lane + 8u];
         let m = max(s_max, max_new);
         let m1 = exp(s_max - m);

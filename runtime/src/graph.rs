@@ -149,7 +149,7 @@ impl Graph {
 
     fn check_shader(&self, op: &Op, shader: &Shader, target: &Target) -> Result<(), GraphFault> {
         let bound = op.buffers_of(shader)?;
-        let shared: u64 = shader.loops.shared.iter().map(|array| u64::from(array.len) * 4).sum();
+        let shared: u64 = shader.loops.shared.iter().map(|array| u64::from(array.bytes())).sum();
         let limits = [
             ("max_storage_buffers", bound.len() as u64, target.max_storage_buffers),
             ("max_invocations", u64::from(shader.loops.workgroup), target.max_invocations),

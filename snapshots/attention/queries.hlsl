@@ -98,21 +98,21 @@ void main(uint lane : SV_GroupIndex, uint3 group : SV_GroupID) {
         GroupMemoryBarrierWithGroupSync();
         for (uint j_step = 0u; j_step < 32u; j_step++) {
             uint j = jo * 32u + j_step;
-            float held = score_tile[lane / 16u * 33u + j_step];
+            uint c = lane % 16u;
+            float held = v_tile[j_step * 65u + c];
+            float held1 = v_tile[j_step * 65u + c + 16u];
+            float held2 = v_tile[j_step * 65u + c + 32u];
+            float held3 = v_tile[j_step * 65u + c + 48u];
+            float held4 = score_tile[lane / 16u * 33u + j_step];
             if (j < j_end) {
-                precise float m = max(s_max, held);
+                precise float m = max(s_max, held4);
                 precise float m1 = exp(s_max - m);
-                precise float m2 = exp(held - m);
+                precise float m2 = exp(held4 - m);
                 precise float weight = mad(s_weight, m1, m2);
-                uint c = lane % 16u;
-                float held1 = v_tile[j_step * 65u + c];
-                s_value = mad(s_value, m1, held1 * m2);
-                float held2 = v_tile[j_step * 65u + c + 16u];
-                s_value1 = mad(s_value1, m1, held2 * m2);
-                float held3 = v_tile[j_step * 65u + c + 32u];
-                s_value2 = mad(s_value2, m1, held3 * m2);
-                float held4 = v_tile[j_step * 65u + c + 48u];
-                s_value3 = mad(s_value3, m1, held4 * m2);
+                s_value = mad(s_value, m1, held * m2);
+                s_value1 = mad(s_value1, m1, held1 * m2);
+                s_value2 = mad(s_value2, m1, held2 * m2);
+                s_value3 = mad(s_value3, m1, held3 * m2);
                 s_max = m;
                 s_weight = weight;
             }

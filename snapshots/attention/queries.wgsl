@@ -98,21 +98,21 @@ fn attention(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) 
         workgroupBarrier();
         for (var j_step = 0u; j_step < 32u; j_step++) {
             let j = jo * 32u + j_step;
-            let held = score_tile[lane / 16u * 33u + j_step];
+            let c = lane % 16u;
+            let held = v_tile[j_step * 65u + c];
+            let held1 = v_tile[j_step * 65u + c + 16u];
+            let held2 = v_tile[j_step * 65u + c + 32u];
+            let held3 = v_tile[j_step * 65u + c + 48u];
+            let held4 = score_tile[lane / 16u * 33u + j_step];
             if j < j_end {
-                let m = max(s_max, held);
+                let m = max(s_max, held4);
                 let m1 = exp(s_max - m);
-                let m2 = exp(held - m);
+                let m2 = exp(held4 - m);
                 let weight = fma(s_weight, m1, m2);
-                let c = lane % 16u;
-                let held1 = v_tile[j_step * 65u + c];
-                s_value = fma(s_value, m1, held1 * m2);
-                let held2 = v_tile[j_step * 65u + c + 16u];
-                s_value1 = fma(s_value1, m1, held2 * m2);
-                let held3 = v_tile[j_step * 65u + c + 32u];
-                s_value2 = fma(s_value2, m1, held3 * m2);
-                let held4 = v_tile[j_step * 65u + c + 48u];
-                s_value3 = fma(s_value3, m1, held4 * m2);
+                s_value = fma(s_value, m1, held * m2);
+                s_value1 = fma(s_value1, m1, held1 * m2);
+                s_value2 = fma(s_value2, m1, held2 * m2);
+                s_value3 = fma(s_value3, m1, held3 * m2);
                 s_max = m;
                 s_weight = weight;
             }

@@ -114,9 +114,7 @@ void main(uint lane : SV_GroupIndex, uint3 group : SV_GroupID) {
     if (t < params.T) {
         precise float value = s_value / s_weight;
         y.Store(((t_in * 14u + h_group) * 64u + c) * 4u, asuint(value));
-    }
-    if (t < params.T) {
-        precise float value = s_value1 / s_weight;
-        y.Store(((t_in * 14u + h_group) * 64u + c_in) * 4u, asuint(value));
+        precise float value1 = s_value1 / s_weight;
+        y.Store(((t_in * 14u + h_group) * 64u + c_in) * 4u, asuint(value1));
     }
 }

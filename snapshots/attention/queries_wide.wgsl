@@ -113,8 +113,6 @@ fn attention(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) 
     let c_in = c + 32u;
     if t < params.T {
         y[(t_in * 14u + h_group) * 64u + c] = s_value / s_weight;
-    }
-    if t < params.T {
         y[(t_in * 14u + h_group) * 64u + c_in] = s_value1 / s_weight;
     }
 }

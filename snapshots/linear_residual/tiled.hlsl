@@ -93,99 +93,71 @@ void main(uint lane : SV_GroupIndex, uint3 group : SV_GroupID) {
         }
     }
     if (t < params.T) {
-        uint t_in = min(t, params.T - 1u);
-        float h_at = asfloat(h.Load((t_in * 896u + i) * 4u));
+        float h_at = asfloat(h.Load((t * 896u + i) * 4u));
         precise float value = h_at + sum;
-        h.Store((t_in * 896u + i) * 4u, asuint(value));
-    }
-    if (t < params.T) {
-        uint t_in = min(t, params.T - 1u);
-        float h_at = asfloat(h.Load((t_in * 896u + i + 16u) * 4u));
-        precise float value = h_at + sum1;
-        h.Store((t_in * 896u + i + 16u) * 4u, asuint(value));
-    }
-    if (t < params.T) {
-        uint t_in = min(t, params.T - 1u);
-        float h_at = asfloat(h.Load((t_in * 896u + i + 32u) * 4u));
-        precise float value = h_at + sum2;
-        h.Store((t_in * 896u + i + 32u) * 4u, asuint(value));
-    }
-    if (t < params.T) {
-        uint t_in = min(t, params.T - 1u);
-        float h_at = asfloat(h.Load((t_in * 896u + i + 48u) * 4u));
-        precise float value = h_at + sum3;
-        h.Store((t_in * 896u + i + 48u) * 4u, asuint(value));
+        h.Store((t * 896u + i) * 4u, asuint(value));
+        float h_at1 = asfloat(h.Load((t * 896u + i + 16u) * 4u));
+        precise float value1 = h_at1 + sum1;
+        h.Store((t * 896u + i + 16u) * 4u, asuint(value1));
+        float h_at2 = asfloat(h.Load((t * 896u + i + 32u) * 4u));
+        precise float value2 = h_at2 + sum2;
+        h.Store((t * 896u + i + 32u) * 4u, asuint(value2));
+        float h_at3 = asfloat(h.Load((t * 896u + i + 48u) * 4u));
+        precise float value3 = h_at3 + sum3;
+        h.Store((t * 896u + i + 48u) * 4u, asuint(value3));
     }
     if (t + 16u < params.T) {
-        uint t_in = min(t + 16u, params.T - 1u);
+        uint t_in = t + 16u;
         float h_at = asfloat(h.Load((t_in * 896u + i) * 4u));
         precise float value = h_at + sum4;
         h.Store((t_in * 896u + i) * 4u, asuint(value));
-    }
-    if (t + 16u < params.T) {
-        uint t_in = min(t + 16u, params.T - 1u);
-        float h_at = asfloat(h.Load((t_in * 896u + i + 16u) * 4u));
-        precise float value = h_at + sum5;
-        h.Store((t_in * 896u + i + 16u) * 4u, asuint(value));
-    }
-    if (t + 16u < params.T) {
-        uint t_in = min(t + 16u, params.T - 1u);
-        float h_at = asfloat(h.Load((t_in * 896u + i + 32u) * 4u));
-        precise float value = h_at + sum6;
-        h.Store((t_in * 896u + i + 32u) * 4u, asuint(value));
-    }
-    if (t + 16u < params.T) {
-        uint t_in = min(t + 16u, params.T - 1u);
-        float h_at = asfloat(h.Load((t_in * 896u + i + 48u) * 4u));
-        precise float value = h_at + sum7;
-        h.Store((t_in * 896u + i + 48u) * 4u, asuint(value));
+        uint t_in1 = t + 16u;
+        float h_at1 = asfloat(h.Load((t_in1 * 896u + i + 16u) * 4u));
+        precise float value1 = h_at1 + sum5;
+        h.Store((t_in1 * 896u + i + 16u) * 4u, asuint(value1));
+        uint t_in2 = t + 16u;
+        float h_at2 = asfloat(h.Load((t_in2 * 896u + i + 32u) * 4u));
+        precise float value2 = h_at2 + sum6;
+        h.Store((t_in2 * 896u + i + 32u) * 4u, asuint(value2));
+        uint t_in3 = t + 16u;
+        float h_at3 = asfloat(h.Load((t_in3 * 896u + i + 48u) * 4u));
+        precise float value3 = h_at3 + sum7;
+        h.Store((t_in3 * 896u + i + 48u) * 4u, asuint(value3));
     }
     if (t + 32u < params.T) {
-        uint t_in = min(t + 32u, params.T - 1u);
+        uint t_in = t + 32u;
         float h_at = asfloat(h.Load((t_in * 896u + i) * 4u));
         precise float value = h_at + sum8;
         h.Store((t_in * 896u + i) * 4u, asuint(value));
-    }
-    if (t + 32u < params.T) {
-        uint t_in = min(t + 32u, params.T - 1u);
-        float h_at = asfloat(h.Load((t_in * 896u + i + 16u) * 4u));
-        precise float value = h_at + sum9;
-        h.Store((t_in * 896u + i + 16u) * 4u, asuint(value));
-    }
-    if (t + 32u < params.T) {
-        uint t_in = min(t + 32u, params.T - 1u);
-        float h_at = asfloat(h.Load((t_in * 896u + i + 32u) * 4u));
-        precise float value = h_at + sum10;
-        h.Store((t_in * 896u + i + 32u) * 4u, asuint(value));
-    }
-    if (t + 32u < params.T) {
-        uint t_in = min(t + 32u, params.T - 1u);
-        float h_at = asfloat(h.Load((t_in * 896u + i + 48u) * 4u));
-        precise float value = h_at + sum11;
-        h.Store((t_in * 896u + i + 48u) * 4u, asuint(value));
+        uint t_in1 = t + 32u;
+        float h_at1 = asfloat(h.Load((t_in1 * 896u + i + 16u) * 4u));
+        precise float value1 = h_at1 + sum9;
+        h.Store((t_in1 * 896u + i + 16u) * 4u, asuint(value1));
+        uint t_in2 = t + 32u;
+        float h_at2 = asfloat(h.Load((t_in2 * 896u + i + 32u) * 4u));
+        precise float value2 = h_at2 + sum10;
+        h.Store((t_in2 * 896u + i + 32u) * 4u, asuint(value2));
+        uint t_in3 = t + 32u;
+        float h_at3 = asfloat(h.Load((t_in3 * 896u + i + 48u) * 4u));
+        precise float value3 = h_at3 + sum11;
+        h.Store((t_in3 * 896u + i + 48u) * 4u, asuint(value3));
     }
     if (t + 48u < params.T) {
-        uint t_in = min(t + 48u, params.T - 1u);
+        uint t_in = t + 48u;
         float h_at = asfloat(h.Load((t_in * 896u + i) * 4u));
         precise float value = h_at + sum12;
         h.Store((t_in * 896u + i) * 4u, asuint(value));
-    }
-    if (t + 48u < params.T) {
-        uint t_in = min(t + 48u, params.T - 1u);
-        float h_at = asfloat(h.Load((t_in * 896u + i + 16u) * 4u));
-        precise float value = h_at + sum13;
-        h.Store((t_in * 896u + i + 16u) * 4u, asuint(value));
-    }
-    if (t + 48u < params.T) {
-        uint t_in = min(t + 48u, params.T - 1u);
-        float h_at = asfloat(h.Load((t_in * 896u + i + 32u) * 4u));
-        precise float value = h_at + sum14;
-        h.Store((t_in * 896u + i + 32u) * 4u, asuint(value));
-    }
-    if (t + 48u < params.T) {
-        uint t_in = min(t + 48u, params.T - 1u);
-        float h_at = asfloat(h.Load((t_in * 896u + i + 48u) * 4u));
-        precise float value = h_at + sum15;
-        h.Store((t_in * 896u + i + 48u) * 4u, asuint(value));
+        uint t_in1 = t + 48u;
+        float h_at1 = asfloat(h.Load((t_in1 * 896u + i + 16u) * 4u));
+        precise float value1 = h_at1 + sum13;
+        h.Store((t_in1 * 896u + i + 16u) * 4u, asuint(value1));
+        uint t_in2 = t + 48u;
+        float h_at2 = asfloat(h.Load((t_in2 * 896u + i + 32u) * 4u));
+        precise float value2 = h_at2 + sum14;
+        h.Store((t_in2 * 896u + i + 32u) * 4u, asuint(value2));
+        uint t_in3 = t + 48u;
+        float h_at3 = asfloat(h.Load((t_in3 * 896u + i + 48u) * 4u));
+        precise float value3 = h_at3 + sum15;
+        h.Store((t_in3 * 896u + i + 48u) * 4u, asuint(value3));
     }
 }

@@ -93,83 +93,55 @@ fn linear_residual(@builtin(local_invocation_index) lane: u32, @builtin(workgrou
         }
     }
     if t < params.T {
-        let t_in = min(t, params.T - 1u);
-        let h_at = h[t_in * 896u + i];
-        h[t_in * 896u + i] = h_at + sum;
-    }
-    if t < params.T {
-        let t_in = min(t, params.T - 1u);
-        let h_at = h[t_in * 896u + i + 16u];
-        h[t_in * 896u + i + 16u] = h_at + sum1;
-    }
-    if t < params.T {
-        let t_in = min(t, params.T - 1u);
-        let h_at = h[t_in * 896u + i + 32u];
-        h[t_in * 896u + i + 32u] = h_at + sum2;
-    }
-    if t < params.T {
-        let t_in = min(t, params.T - 1u);
-        let h_at = h[t_in * 896u + i + 48u];
-        h[t_in * 896u + i + 48u] = h_at + sum3;
+        let h_at = h[t * 896u + i];
+        h[t * 896u + i] = h_at + sum;
+        let h_at1 = h[t * 896u + i + 16u];
+        h[t * 896u + i + 16u] = h_at1 + sum1;
+        let h_at2 = h[t * 896u + i + 32u];
+        h[t * 896u + i + 32u] = h_at2 + sum2;
+        let h_at3 = h[t * 896u + i + 48u];
+        h[t * 896u + i + 48u] = h_at3 + sum3;
     }
     if t + 16u < params.T {
-        let t_in = min(t + 16u, params.T - 1u);
+        let t_in = t + 16u;
         let h_at = h[t_in * 896u + i];
         h[t_in * 896u + i] = h_at + sum4;
-    }
-    if t + 16u < params.T {
-        let t_in = min(t + 16u, params.T - 1u);
-        let h_at = h[t_in * 896u + i + 16u];
-        h[t_in * 896u + i + 16u] = h_at + sum5;
-    }
-    if t + 16u < params.T {
-        let t_in = min(t + 16u, params.T - 1u);
-        let h_at = h[t_in * 896u + i + 32u];
-        h[t_in * 896u + i + 32u] = h_at + sum6;
-    }
-    if t + 16u < params.T {
-        let t_in = min(t + 16u, params.T - 1u);
-        let h_at = h[t_in * 896u + i + 48u];
-        h[t_in * 896u + i + 48u] = h_at + sum7;
+        let t_in1 = t + 16u;
+        let h_at1 = h[t_in1 * 896u + i + 16u];
+        h[t_in1 * 896u + i + 16u] = h_at1 + sum5;
+        let t_in2 = t + 16u;
+        let h_at2 = h[t_in2 * 896u + i + 32u];
+        h[t_in2 * 896u + i + 32u] = h_at2 + sum6;
+        let t_in3 = t + 16u;
+        let h_at3 = h[t_in3 * 896u + i + 48u];
+        h[t_in3 * 896u + i + 48u] = h_at3 + sum7;
     }
     if t + 32u < params.T {
-        let t_in = min(t + 32u, params.T - 1u);
+        let t_in = t + 32u;
         let h_at = h[t_in * 896u + i];
         h[t_in * 896u + i] = h_at + sum8;
-    }
-    if t + 32u < params.T {
-        let t_in = min(t + 32u, params.T - 1u);
-        let h_at = h[t_in * 896u + i + 16u];
-        h[t_in * 896u + i + 16u] = h_at + sum9;
-    }
-    if t + 32u < params.T {
-        let t_in = min(t + 32u, params.T - 1u);
-        let h_at = h[t_in * 896u + i + 32u];
-        h[t_in * 896u + i + 32u] = h_at + sum10;
-    }
-    if t + 32u < params.T {
-        let t_in = min(t + 32u, params.T - 1u);
-        let h_at = h[t_in * 896u + i + 48u];
-        h[t_in * 896u + i + 48u] = h_at + sum11;
+        let t_in1 = t + 32u;
+        let h_at1 = h[t_in1 * 896u + i + 16u];
+        h[t_in1 * 896u + i + 16u] = h_at1 + sum9;
+        let t_in2 = t + 32u;
+        let h_at2 = h[t_in2 * 896u + i + 32u];
+        h[t_in2 * 896u + i + 32u] = h_at2 + sum10;
+        let t_in3 = t + 32u;
+        let h_at3 = h[t_in3 * 896u + i + 48u];
+        h[t_in3 * 896u + i + 48u] = h_at3 + sum11;
     }
     if t + 48u < params.T {
-        let t_in = min(t + 48u, params.T - 1u);
+        let t_in = t + 48u;
         let h_at = h[t_in * 896u + i];
         h[t_in * 896u + i] = h_at + sum12;
-    }
-    if t + 48u < params.T {
-        let t_in = min(t + 48u, params.T - 1u);
-        let h_at = h[t_in * 896u + i + 16u];
-        h[t_in * 896u + i + 16u] = h_at + sum13;
-    }
-    if t + 48u < params.T {
-        let t_in = min(t + 48u, params.T - 1u);
-        let h_at = h[t_in * 896u + i + 32u];
-        h[t_in * 896u + i + 32u] = h_at + sum14;
-    }
-    if t + 48u < params.T {
-        let t_in = min(t + 48u, params.T - 1u);
-        let h_at = h[t_in * 896u + i + 48u];
-        h[t_in * 896u + i + 48u] = h_at + sum15;
+        let t_in1 = t + 48u;
+        let h_at1 = h[t_in1 * 896u + i + 16u];
+        h[t_in1 * 896u + i + 16u] = h_at1 + sum13;
+        let t_in2 = t + 48u;
+        let h_at2 = h[t_in2 * 896u + i + 32u];
+        h[t_in2 * 896u + i + 32u] = h_at2 + sum14;
+        let t_in3 = t + 48u;
+        let h_at3 = h[t_in3 * 896u + i + 48u];
+        h[t_in3 * 896u + i + 48u] = h_at3 + sum15;
     }
 }

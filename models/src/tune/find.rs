@@ -11,7 +11,8 @@ use tilewright_runtime::{AdapterSummary, cache_folder, file_name};
 use super::file::{FileError, Tuned};
 
 /// Files that are part of the program: name and text.
-const SHIPPED: &[(&str, &str)] = &[];
+const SHIPPED: &[(&str, &str)] =
+    &[("nvidia-h200", include_str!("../../assets/schedules/nvidia-h200.txt"))];
 
 /// Where tuned schedules come from.
 #[derive(Clone, Debug, Default)]

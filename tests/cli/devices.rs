@@ -76,7 +76,7 @@ fn doctor_tells_what_there_is() {
         "GB/s",
         "6 layers",
         "chat template: the model's own",
-        "tier 10",
+        "tier 12",
         "total",
     ] {
         assert!(text.contains(part), "no {part:?} in: {text}");

@@ -297,7 +297,7 @@ fn a_file_that_is_there_is_overwritten_only_by_force() {
 fn schedule_files() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("mine.txt");
-    let generate = || run(&["generate", "--backend", "interp", "--schedules", path(&file), "hi"]);
+    let generate = || run(&["generate", "--backend", "interp", "--tier", "6", "--schedules", path(&file), "hi"]);
     generate().fails(1, &["--schedules", "mine.txt", "cannot be read"]);
     fs::write(&file, "schedule mine for linear {\n    r grid;\n}\n").unwrap();
     generate().fails(1, &["mine.txt:2:5", "expected", "found"]);

@@ -56,7 +56,10 @@ fn json_has_every_field_and_nothing_else() {
         "decode_tokens_per_s",
         "dispatches_per_token",
         "finish_reason",
+        "first_token_ms",
+        "loading_ms",
         "prefill_tokens_per_s",
+        "profile",
         "prompt_ids",
         "readback_bytes_per_token",
         "seed",
@@ -65,6 +68,7 @@ fn json_has_every_field_and_nothing_else() {
         "text",
         "tier",
         "token_ids",
+        "tuned_kernels",
         "weight_bytes",
     ];
     let mut sorted = fields.clone();
@@ -80,7 +84,7 @@ fn json_has_every_field_and_nothing_else() {
     assert!(out["decode_tokens_per_s"].as_f64().unwrap() > 0.0 && out["prefill_tokens_per_s"].as_f64().unwrap() > 0.0);
 }
 
-fn sorted_as_documented() -> [&'static str; 14] {
+fn sorted_as_documented() -> [&'static str; 18] {
     [
         "prompt_ids",
         "token_ids",
@@ -88,10 +92,14 @@ fn sorted_as_documented() -> [&'static str; 14] {
         "finish_reason",
         "seed",
         "tier",
+        "tuned_kernels",
         "adapter",
         "shaders",
+        "first_token_ms",
+        "loading_ms",
         "prefill_tokens_per_s",
         "decode_tokens_per_s",
+        "profile",
         "submits_per_token",
         "dispatches_per_token",
         "readback_bytes_per_token",

@@ -74,9 +74,9 @@ fn ctrl_c_keeps_the_tiers_that_are_measured() {
             assert_eq!(ran.code, Some(130), "{}", ran.stderr);
             let out: serde_json::Value = serde_json::from_str(&ran.stdout).expect("one object");
             let rows = out["tiers"].as_array().unwrap().len();
-            assert!((1..11).contains(&rows), "{rows} rows");
+            assert!((1..13).contains(&rows), "{rows} rows");
             assert_eq!(out["interrupted"], true);
-            let what = format!("interrupted after {rows} of 11 tiers on a prompt of 1 token, and no report is written");
+            let what = format!("interrupted after {rows} of 13 tiers on a prompt of 1 token, and no report is written");
             assert!(ran.stderr.ends_with(&format!(" tok/s\nnote: {what}\n")), "{}", ran.stderr);
             assert!(!report.exists());
             return;

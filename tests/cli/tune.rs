@@ -16,15 +16,15 @@ fn what_is_found_is_kept_used_and_gone_on_with() {
         let fixed = ["tune", "--model", path(model.path()), "--budget", SECONDS, "--output", path(&file)];
         run(&[&fixed, rest].concat())
     };
-    let first = tune(&["--kernel", "argmax", "--verbose"]);
+    let first = tune(&["--kernel", "argmax_merged", "--verbose"]);
     assert_eq!(first.code, Some(0), "{}", first.stderr);
-    assert!(first.stderr.contains("argmax decode V=300 f32: "), "{}", first.stderr);
+    assert!(first.stderr.contains("argmax_merged decode v.Parts=5 f32: "), "{}", first.stderr);
     assert!(first.stderr.contains("a token: "), "{}", first.stderr);
     let text = fs::read_to_string(&file).unwrap();
-    for part in ["// adapter: ", "// driver: ", "// at: argmax decode V=300 f32\n// text: ", "for argmax {"] {
+    for part in ["// adapter: ", "// driver: ", "// at: argmax_merged decode v.Parts=5 f32\n// text: ", "for argmax_merged {"] {
         assert!(text.contains(part), "no {part:?} in: {text}");
     }
-    let again = tune(&["--kernel", "argmax"]);
+    let again = tune(&["--kernel", "argmax_merged"]);
     assert!(again.stderr.contains("1 of them is in it already; --again"), "{}", again.stderr);
     assert_eq!(fs::read_to_string(&file).unwrap(), text, "nothing was left to do");
 
@@ -37,15 +37,15 @@ fn what_is_found_is_kept_used_and_gone_on_with() {
     assert!(with["first_token_ms"].as_f64().unwrap() > 0.0 && with["loading_ms"]["plan"].is_number(), "{with}");
 
     // An edit is somebody's own.
-    let edited = text.replace("for argmax {", "for argmax {\n    // mine");
+    let edited = text.replace("for argmax_merged {", "for argmax_merged {\n    // mine");
     fs::write(&file, &edited).unwrap();
-    tune(&["--kernel", "argmax", "--again"]).fails(2, &["mine.txt was edited", "--output", "--force"]);
+    tune(&["--kernel", "argmax_merged", "--again"]).fails(2, &["mine.txt was edited", "--output", "--force"]);
     assert_eq!(fs::read_to_string(&file).unwrap(), edited);
     // What the compiler would make another text of is passed over, aloud.
     let line = text.lines().find(|l| l.starts_with("// text: ")).unwrap();
     fs::write(&file, text.replace(line, "// text: 0123456789abcdef")).unwrap();
     let told = generate(path(&file));
-    let note = "a tuned schedule is not used: `argmax decode V=300 f32`: the compiler makes another text of it";
+    let note = "a tuned schedule is not used: `argmax_merged decode v.Parts=5 f32`: the compiler makes another text of it";
     assert!(told.stderr.contains(note), "{}", told.stderr);
     let without = told.json();
     assert_eq!((&without["tuned_kernels"], &without["token_ids"]), (&0.into(), &with["token_ids"]));
@@ -56,9 +56,9 @@ fn a_dry_run_lists_guesses_and_writes_nothing() {
     let model = small_model();
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("mine.txt");
-    let args = ["tune", "--model", path(model.path()), "--dry-run", "--kernel", "argmax", "--output", path(&file)];
+    let args = ["tune", "--model", path(model.path()), "--dry-run", "--kernel", "argmax_merged", "--output", path(&file)];
     let text = run(&args).ok();
-    assert!(text.starts_with("argmax decode ") && text.contains(" legal candidates around `"), "{text}");
+    assert!(text.starts_with("argmax_merged decode ") && text.contains(" legal candidates around `"), "{text}");
     assert!(text.lines().skip(1).all(|l| l.contains(" µs (") && l.contains("t: grid")), "{text}");
     assert!(!file.exists());
 }

@@ -5,9 +5,9 @@ use crate::run::run;
 #[test]
 fn a_wrong_flag_is_named_with_what_was_found_and_what_is_expected() {
     let cases: &[(&[&str], &[&str])] = &[
-        (&["generate", "--tier", "99", "hi"], &["--tier", "`99`", "0 to 10", "auto"]),
-        (&["generate", "--tier", "-1", "hi"], &["--tier", "`-1`", "0 to 10"]),
-        (&["bench", "--tiers", "0..99"], &["--tiers", "`99`", "0 to 10"]),
+        (&["generate", "--tier", "99", "hi"], &["--tier", "`99`", "0 to 12", "auto"]),
+        (&["generate", "--tier", "-1", "hi"], &["--tier", "`-1`", "0 to 12"]),
+        (&["bench", "--tiers", "0..99"], &["--tiers", "`99`", "0 to 12"]),
         (&["bench", "--tiers", "3..1"], &["--tiers", "3..1", "lower tier first"]),
         (&["generate", "--ids", "1,x"], &["--ids", "`x`", "whole numbers"]),
         (&["generate", "--ids", ""], &["--ids", "whole numbers"]),
@@ -28,7 +28,7 @@ fn a_wrong_flag_is_named_with_what_was_found_and_what_is_expected() {
         (&["generate", "--ids", "-1,2"], &["--ids", "`-1`", "whole numbers from 0"]),
         (&["generate", "--context", "-1", "hi"], &["--context", "'-1'", "from 1 to 4294967295"]),
         (&["bench", "--generate", "1"], &["--generate", "'1'", "from 2 to 4294967295"]),
-        (&["bench", "--tiers", "-1..3"], &["--tiers", "`-1`", "0 to 10"]),
+        (&["bench", "--tiers", "-1..3"], &["--tiers", "`-1`", "0 to 12"]),
         (&["bench", "--runs", "-5"], &["--runs", "'-5'", "from 1 to 4294967295"]),
         (&["synth", "--preset", "tiny-test", "--seed", "-1", "out"], &["--seed", "'-1'", "from 0 to"]),
         (&["generate", "--backend", "cuda", "hi"], &["--backend", "cuda", "wgpu", "interp"]),

@@ -63,7 +63,12 @@ proptest! {
                 Spot::Store(tensor) => Some(s.storage(&tensor).to_string()),
                 Spot::Tail(axis) => Some(s.tail(&axis).to_string()),
                 Spot::Name => Some(s.name.clone()),
-                Spot::Stage(tensor, place) => Some(format!("stage {tensor} at {}: {place}", s.stages[0].at)),
+                Spot::Stage(tensor, place) => {
+                    let stage = s.stages.iter().find(|x| x.tensor == tensor).expect("it is in the schedule");
+                    let storage = if stage.storage == Storage::F16 { " f16" } else { "" };
+                    let ahead = if stage.ahead { " ahead" } else { "" };
+                    Some(format!("stage {tensor} at {}: {place}{storage}{ahead}", stage.at))
+                }
                 Spot::Compute(value) => {
                     let compute = s.computes.iter().find(|c| c.value == value).expect("it is in the schedule");
                     let tail = if compute.place == Place::Workgroup { ": workgroup" } else { "" };

@@ -5,6 +5,10 @@
 //! D the columns of a head, P the positions of the cache, V the vocabulary.
 //! Qwen2 and Qwen2.5: arXiv:2407.10671, arXiv:2412.15115; transformers' `modeling_qwen2.py`.
 
+mod names;
+
+pub use names::{ANGLES, IDS, LOGITS, PARTS, ROW, TOKEN};
+
 use tilewright_codegen::program::Count;
 use tilewright_runtime::{Role, ScalarSource};
 
@@ -13,19 +17,6 @@ use crate::config::Config;
 use crate::engine::assembly::{Assembly, Call, Rows, Tensor};
 use crate::error::ModelError;
 use crate::kernels::{attention_parts, head_parts};
-
-/// Token ids of a step, `[T]`.
-pub const IDS: &str = "ids";
-/// The row that `last_row` takes, `[1]`.
-pub const ROW: &str = "row";
-/// Cosines and then sines of the rotary embedding, [P, D].
-pub const ANGLES: &str = "angles";
-/// Logits, [1, V].
-pub const LOGITS: &str = "logits";
-/// The greedy token, `[1]`.
-pub const TOKEN: &str = "token";
-/// The parameter that says in how many parts a step reads the cache.
-pub const PARTS: &str = "parts";
 
 /// A model's ops in the making.
 pub struct Qwen2<'m, 'a> {

@@ -21,7 +21,9 @@ fn what_is_found_is_kept_used_and_gone_on_with() {
     assert!(first.stderr.contains("argmax_merged decode v.Parts=5 f32: "), "{}", first.stderr);
     assert!(first.stderr.contains("a token: "), "{}", first.stderr);
     let text = fs::read_to_string(&file).unwrap();
-    for part in ["// adapter: ", "// driver: ", "// at: argmax_merged decode v.Parts=5 f32\n// text: ", "for argmax_merged {"] {
+    for part in
+        ["// adapter: ", "// driver: ", "// at: argmax_merged decode v.Parts=5 f32\n// text: ", "for argmax_merged {"]
+    {
         assert!(text.contains(part), "no {part:?} in: {text}");
     }
     let again = tune(&["--kernel", "argmax_merged"]);
@@ -45,7 +47,8 @@ fn what_is_found_is_kept_used_and_gone_on_with() {
     let line = text.lines().find(|l| l.starts_with("// text: ")).unwrap();
     fs::write(&file, text.replace(line, "// text: 0123456789abcdef")).unwrap();
     let told = generate(path(&file));
-    let note = "a tuned schedule is not used: `argmax_merged decode v.Parts=5 f32`: the compiler makes another text of it";
+    let note =
+        "a tuned schedule is not used: `argmax_merged decode v.Parts=5 f32`: the compiler makes another text of it";
     assert!(told.stderr.contains(note), "{}", told.stderr);
     let without = told.json();
     assert_eq!((&without["tuned_kernels"], &without["token_ids"]), (&0.into(), &with["token_ids"]));
@@ -56,7 +59,8 @@ fn a_dry_run_lists_guesses_and_writes_nothing() {
     let model = small_model();
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("mine.txt");
-    let args = ["tune", "--model", path(model.path()), "--dry-run", "--kernel", "argmax_merged", "--output", path(&file)];
+    let args =
+        ["tune", "--model", path(model.path()), "--dry-run", "--kernel", "argmax_merged", "--output", path(&file)];
     let text = run(&args).ok();
     assert!(text.starts_with("argmax_merged decode ") && text.contains(" legal candidates around `"), "{text}");
     assert!(text.lines().skip(1).all(|l| l.contains(" µs (") && l.contains("t: grid")), "{text}");

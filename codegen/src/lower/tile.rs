@@ -1,5 +1,8 @@
 //! Tiles: elements of a tensor, or values of a `let`, that all invocations bring to workgroup memory together.
 
+mod ahead;
+mod element;
+
 use super::axes::{Bound, Mask};
 use super::build::{add, bin, div, lt, min, mul, rem, scalar, sub, u};
 use super::load::plain_axis;
@@ -384,90 +387,6 @@ impl Lower<'_> {
         Ok(tile)
     }
 
-    /// The group of neighbours that an invocation brings in a round.
-    fn turn(&self, round: u32) -> Expr {
-        add(Self::lane(), u(round * self.nest.workgroup))
-    }
-
-    /// Writes a group of neighbours to its place in a tile.
-    fn put(&mut self, tile: &Tile, plan: &TilePlan, group: u32, at: Expr, values: Vec<Expr>) {
-        let place = place(&tile.dims, tile.row, group, &at);
-        if self.ir.shared[tile.array].narrow {
-            let along = coordinates(&tile.dims, group, &at).pop().unwrap_or(u(0));
-            // One factor of zero is enough; the other one's clamped elements are the tensor's own.
-            let left = |p: &crate::apply::Product| TileOf::Tensor(p.left.tensor) == tile.what;
-            let masked = self.nest.products.iter().any(left);
-            if let Some(last) = tile.dims.last() {
-                self.store_narrow(tile.array, &place, last, masked, along, values);
-            }
-            return;
-        }
-        for (i, value) in values.into_iter().enumerate() {
-            let value = if plan.narrow { narrowed(value) } else { value };
-            self.emit(Stmt::StoreShared(tile.array, add(place.clone(), u(i as u32)), value));
-        }
-    }
-
-    /// Before a loop whose steps' tiles are loaded a step ahead: loads those of the first step into registers.
-    pub fn begin_ahead(&mut self, axis: AxisId, level: usize, env: &Env) -> Result<(), ScheduleError> {
-        for plan in self.ahead_at(axis, level) {
-            let TileOf::Tensor(tensor) = plan.what else { continue };
-            let (dims, group) = self.describe(&plan, tensor, env)?;
-            let groups = elements(&dims) / group;
-            let rounds = groups / self.nest.workgroup;
-            if group == 1 || rounds == 0 || rounds > MOST_ROUNDS || groups != rounds * self.nest.workgroup {
-                self.wrong(self.refuse(
-                    &plan,
-                    "its groups of neighbours are not shared out evenly, a few for each invocation",
-                    "drop `ahead`, or choose levels whose product is a multiple of what the workgroup loads at once",
-                ));
-                continue;
-            }
-            let name = format!("{}_next", self.nest.kernel.tensor(tensor).name);
-            let mut registers = Vec::new();
-            for round in 0..rounds {
-                let coordinates = coordinates(&dims, group, &self.turn(round));
-                let at = self.element_number(tensor, &dims, group, coordinates);
-                let (load, ty) = self.group_words(tensor, at, group);
-                let register = self.var(&name, Kind::Value(ty));
-                self.emit(Stmt::Declare(register, load));
-                registers.push(register);
-            }
-            self.ahead.push(Ahead { axis, tensor, registers });
-        }
-        Ok(())
-    }
-
-    /// Loads the next step's tiles into registers, where `inside` says that there is one.
-    pub fn go_ahead(&mut self, axis: AxisId, level: usize, inside: Expr, env: &Env) -> Result<(), ScheduleError> {
-        let plans = self.ahead_at(axis, level);
-        if plans.is_empty() {
-            return Ok(());
-        }
-        self.open();
-        for plan in plans {
-            let TileOf::Tensor(tensor) = plan.what else { continue };
-            let Some(registers) = self.ahead.iter().find(|a| a.tensor == tensor).map(|a| a.registers.clone()) else {
-                continue;
-            };
-            let (dims, group) = self.describe(&plan, tensor, env)?;
-            for (round, register) in registers.into_iter().enumerate() {
-                let coordinates = coordinates(&dims, group, &self.turn(round as u32));
-                let at = self.element_number(tensor, &dims, group, coordinates);
-                let (load, _) = self.group_words(tensor, at, group);
-                self.emit(Stmt::Assign(register, load));
-            }
-        }
-        let body = self.close();
-        self.emit(Stmt::If(inside, body, vec![]));
-        Ok(())
-    }
-
-    fn ahead_at(&self, axis: AxisId, level: usize) -> Vec<TilePlan> {
-        let here = |t: &&TilePlan| t.axis == axis && t.level == level && t.ahead && t.place == Place::Workgroup;
-        self.nest.tiles.iter().filter(here).cloned().collect()
-    }
-
     fn fill_value(&mut self, plan: &TilePlan, value: ExprId, env: &Env) -> Result<Tile, ScheduleError> {
         let free = self.nest.deps.free(value);
         let mut dims = Vec::new();
@@ -561,97 +480,6 @@ impl Lower<'_> {
     fn recall_reduce(&self, id: ExprId) -> Option<Expr> {
         self.recall(&Key::Field(id, 0, Env::new()))
     }
-
-    /// An element of a tensor from its tile, if it is held.
-    pub fn tile_element(&mut self, tensor: TensorId, _: &[ExprId], env: &Env) -> Result<Option<Expr>, ScheduleError> {
-        Ok(self.tile_at(TileOf::Tensor(tensor), env))
-    }
-
-    /// A value from its tile, if it is held.
-    pub fn tile_value(&mut self, id: ExprId, env: &Env) -> Result<Option<Expr>, ScheduleError> {
-        Ok(self.tile_at(TileOf::Value(id), env))
-    }
-
-    /// Where the fragment of a copy lies in a narrow tile: array, index in fours, and the distance of rows in the same unit.
-    pub fn fragment_at(&mut self, what: TileOf, env: &Env) -> Option<(usize, Expr, u32)> {
-        let tile = self.tiles.iter_mut().rev().find(|t| t.what == what)?;
-        tile.used = true;
-        let (array, dims, row) = (tile.array, tile.dims.clone(), tile.row);
-        let mut at = u(0);
-        for (d, dim) in dims.iter().enumerate() {
-            let local = self.local(dim, env);
-            at = if d + 1 == dims.len() {
-                add(mul(at, u(row / 4)), quarter(local))
-            } else {
-                add(mul(at, u(dim.size)), local)
-            };
-        }
-        Some((array, at, row / 4))
-    }
-
-    /// Whether a tensor's tile is read by fragments.
-    fn feeds_fragments(&self, tensor: TensorId) -> bool {
-        self.nest.products.iter().any(|p| p.left.tensor == tensor || p.right.tensor == tensor)
-    }
-
-    /// Narrows a group of values to their place. With `masked`, those beyond the axis' end are zeros, so that they add nothing.
-    fn store_narrow(&mut self, array: usize, place: &Expr, dim: &Dim, masked: bool, along: Expr, values: Vec<Expr>) {
-        let end = dim.axis.map(|a| self.bound(a).hi).filter(|_| dim.clamped && masked);
-        let first = self.bind_u32("at", quarter(place.clone()));
-        let from = end.is_some().then(|| self.bind_u32("from", add(dim.outside.clone(), along)));
-        for (group, four) in values.chunks_exact(4).enumerate() {
-            let value = |i: usize| {
-                let value = four[i].clone();
-                match (&end, &from) {
-                    (Some(end), Some(from)) => {
-                        let inside = lt(add(from.clone(), u((group * 4 + i) as u32)), end.clone());
-                        Expr::Select(Box::new(inside), Box::new(value), Box::new(Expr::F32(0.0)))
-                    }
-                    _ => value,
-                }
-            };
-            let four = Box::new([value(0), value(1), value(2), value(3)]);
-            let index = add(first.clone(), u(group as u32));
-            self.emit(Stmt::StoreNarrow(array, index, four));
-        }
-    }
-
-    fn tile_at(&mut self, what: TileOf, env: &Env) -> Option<Expr> {
-        let tile = self.tiles.iter_mut().rev().find(|t| t.what == what)?;
-        tile.used = true;
-        let (array, dims, row) = (tile.array, tile.dims.clone(), tile.row);
-        let mut at = u(0);
-        for (d, dim) in dims.iter().enumerate() {
-            let size = if d + 1 == dims.len() { row } else { dim.size };
-            at = add(mul(at, u(size)), self.local(dim, env));
-        }
-        let read = Expr::Shared(array, Box::new(at));
-        let key = Key::Text(format!("{read:?}"));
-        if let Some(known) = self.recall(&key) {
-            return Some(known);
-        }
-        let value = self.bind_f32("held", read);
-        self.remember(key, value.clone());
-        Some(value)
-    }
-}
-
-/// A fourth of a multiple of four.
-fn quarter(e: Expr) -> Expr {
-    match e {
-        Expr::Binary(Binary::Add, a, b) => add(quarter(*a), quarter(*b)),
-        Expr::Binary(Binary::Mul, a, n) => match *n {
-            Expr::U32(n) if n % 4 == 0 => mul(*a, u(n / 4)),
-            n => div(mul(*a, n), 4),
-        },
-        e => div(e, 4),
-    }
-}
-
-/// An f32 rounded to f16 and back, on every device.
-fn narrowed(value: Expr) -> Expr {
-    let packed = Expr::PackF16(Box::new(value), Box::new(Expr::F32(0.0)));
-    Expr::Component(Box::new(Expr::UnpackF16(Box::new(packed))), 0)
 }
 
 /// Elements after each row of a narrow tile: rows of fragments then begin in different banks of workgroup memory.

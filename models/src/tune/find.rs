@@ -11,8 +11,7 @@ use tilewright_runtime::{AdapterSummary, cache_folder, file_name};
 use super::file::{FileError, Tuned};
 
 /// Files that are part of the program: name and text.
-const SHIPPED: &[(&str, &str)] =
-    &[("nvidia-h200", include_str!("../../assets/schedules/nvidia-h200.txt"))];
+const SHIPPED: &[(&str, &str)] = &[("nvidia-h200", include_str!("../../assets/schedules/nvidia-h200.txt"))];
 
 /// Where tuned schedules come from.
 #[derive(Clone, Debug, Default)]

@@ -1,0 +1,14 @@
+//! Buffers that the engine writes or reads by name.
+
+/// Token ids of a step, `[T]`.
+pub const IDS: &str = "ids";
+/// The row that `last_row` takes, `[1]`.
+pub const ROW: &str = "row";
+/// Cosines and then sines of the rotary embedding, [P, D].
+pub const ANGLES: &str = "angles";
+/// Logits, [1, V].
+pub const LOGITS: &str = "logits";
+/// The greedy token, `[1]`.
+pub const TOKEN: &str = "token";
+/// The parameter that says in how many parts a step reads the cache.
+pub const PARTS: &str = "parts";

@@ -109,7 +109,6 @@ const HARMLESS: &[(&str, &str, &str)] = &[
     ("attention", "another identity #1", "the identity's weight is multiplied by e^(LOWEST - m), which is 0"),
     ("attention", "another identity #2", "the same for its value"),
     ("attention", "another identity #3", "softmax does not change when all scores grow by the same number"),
-    ("attention", "swap operands #8", "the position is clamped where a guard holds it below its end already"),
     ("argmax", "loosen a guard #2", "the last step of a tree: what other lanes add then is read by nobody"),
     ("argmax", "drop a statement #12", "the last step of a tree: the largest value itself is not asked for"),
     ("argmax", "swap the arms of a select #8", "the same: the largest value itself is not asked for"),

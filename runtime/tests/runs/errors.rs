@@ -3,6 +3,7 @@
 use crate::device;
 use crate::saxpy::{WORKGROUP, decls, op, program, random, with_workgroup_memory};
 use std::sync::Arc;
+use tilewright_codegen::program::Program;
 use tilewright_codegen::target::Target;
 use tilewright_runtime::{
     AdapterChoice, AdapterKind, BufferDecl, BufferId, Buffers, Device, Executor, Graph, GraphFault, Params, Read, Role,
@@ -73,7 +74,9 @@ fn a_shader_for_a_larger_device_is_refused() {
 
 #[test]
 fn a_step_without_a_parameter_or_with_too_many_workgroups_is_refused() {
-    let graph = graph(vec![op(&Arc::new(program(64, 1)), 0, 1.0)]);
+    // Without a capacity, so that workgroups are what is too many.
+    let unlimited = Program { capacities: Default::default(), ..program(64, 1) };
+    let graph = graph(vec![op(&Arc::new(unlimited), 0, 1.0)]);
     let buffers = Arc::new(Buffers::allocate(device(), &graph.buffers).unwrap());
     let missing = GraphFault::NoParameter { name: "t".into() };
     let expected = RuntimeError::Graph { op: "saxpy".into(), fault: missing };

@@ -87,7 +87,7 @@ fn marked(line: &str) -> Value {
         1 => format!("<code>{}</code>", highlight::escape(text)),
         _ => highlight::escape(text),
     };
-    let whole = line.matches('`').count() % 2 == 0;
+    let whole = line.matches('`').count().is_multiple_of(2);
     let out = if whole { line.split('`').enumerate().map(part).collect() } else { highlight::escape(line) };
     Value::from_safe_string(out)
 }

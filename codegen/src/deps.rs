@@ -3,7 +3,7 @@
 //! Facts about a kernel alone, computed once and asked by `apply` and `lower`; nothing about a schedule is known here.
 
 use crate::shape::{Extent, Shape};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use tilewright_dsl::eval::{Value, binary, unary};
 use tilewright_dsl::ir::{AxisId, Binary, Expr, ExprId, Kernel, Stmt};
 
@@ -206,6 +206,16 @@ pub fn find<T>(
         open.extend(operands(kernel, kernel.expr(id)).into_iter().rev());
     }
     None
+}
+
+/// These values and all that they are made of.
+pub fn all(kernel: &Kernel, roots: impl IntoIterator<Item = ExprId>) -> BTreeSet<ExprId> {
+    let mut found = BTreeSet::new();
+    find(kernel, roots, |id| {
+        found.insert(id);
+        None::<()>
+    });
+    found
 }
 
 /// Whether a value, or one that it is made of, is such.

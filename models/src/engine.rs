@@ -227,7 +227,7 @@ impl Engine {
         let loading = Loading { device: opened, plan: planned, pipelines: made, weights: lap() };
         if let Some(device) = &device {
             // What a device has and does not do rightly.
-            device.notes().iter().filter(|note| note.contains("are not used")).for_each(|note| (options.notice)(note));
+            device.notes().iter().for_each(|note| (options.notice)(note));
             notes.extend(device.notes().iter().cloned());
         }
         if options.profile && machine.profile().is_none() {

@@ -96,7 +96,7 @@ impl Executor {
         &self.buffers
     }
 
-    /// What the last step really did.
+    /// What the steps that were begun last really did, all together.
     pub fn counted(&self) -> Counters {
         self.counted
     }

@@ -10,8 +10,8 @@
 use super::FuseError;
 use super::arena::{Maps, compact, intern, statements};
 use super::merge::needs;
-use crate::deps::{AxisSet, Deps, find};
-use std::collections::{BTreeSet, HashMap};
+use crate::deps::{AxisSet, Deps, all, find};
+use std::collections::HashMap;
 use tilewright_dsl::ir::{
     Axis, AxisId, AxisKind, Binary, Expr, ExprId, ExtentId, Kernel, Let, Reduce, Role, Stmt, Tensor, TensorId, Type,
 };
@@ -74,14 +74,9 @@ impl Making {
 
     /// An expression with all that it is made of, before anything has moved.
     fn tree(&mut self, kernel: &Kernel, id: ExprId) -> ExprId {
-        let mut below = BTreeSet::new();
-        find(kernel, [id], |e| {
-            below.insert(e);
-            None::<()>
-        });
         let mut ids = vec![ExprId(0); kernel.exprs.len()];
         // Operands stand before their users.
-        for e in below {
+        for e in all(kernel, [id]) {
             let moved = self.maps.expr(kernel.expr(e), &ids);
             ids[e.0 as usize] = self.of(moved, kernel.type_of(e));
         }

@@ -11,9 +11,9 @@ use super::build::{add, and, bin, div, lt, mul, rem, scalar, sub, u};
 use super::hoist::roots;
 use super::{Env, Key, Lower};
 use crate::apply::{Factor, Product, TileOf, has_matrix};
+use crate::deps;
 use crate::error::ScheduleError;
 use crate::loops::{Expr, Kind, Place, Side, Stmt, Var};
-use std::collections::HashSet;
 use tilewright_dsl::ir::{self, AxisId, Binary, ExprId, Reduce, TensorId, Type};
 
 impl Lower<'_> {
@@ -92,7 +92,7 @@ impl Lower<'_> {
     pub fn store_fragments(&mut self, stores: &[ir::Stmt], envs: &[Env]) -> Result<(), ScheduleError> {
         let roots = roots(stores);
         self.prepare(&roots, envs)?;
-        let used = self.all_of(&roots);
+        let used = deps::all(self.nest.kernel, roots);
         let products: Vec<Product> = self.nest.products.iter().copied().filter(|p| used.contains(&p.reduce)).collect();
         let Some(first) = products.first().copied() else { return Ok(()) };
         let width = self.nest.width;
@@ -176,16 +176,5 @@ impl Lower<'_> {
             ir::Expr::Reduce(reduce) => Some(reduce.axis),
             _ => None,
         }
-    }
-
-    /// All that these values are made of.
-    fn all_of(&self, roots: &[ExprId]) -> HashSet<ExprId> {
-        let (kernel, mut found, mut open) = (self.nest.kernel, HashSet::new(), roots.to_vec());
-        while let Some(id) = open.pop() {
-            if found.insert(id) {
-                open.extend(crate::deps::operands(kernel, kernel.expr(id)));
-            }
-        }
-        found
     }
 }

@@ -60,37 +60,22 @@ pub struct Phases {
     pub prefill: Schedule,
     /// One position.
     pub decode: Schedule,
-    /// The extent and its least value for which they are meant; without, they are for every shape.
-    pub least: Option<(&'static str, u32)>,
 }
 
 impl Phases {
     fn both(schedule: Schedule) -> Self {
         prefill(schedule.clone(), schedule)
     }
-
-    /// Only for shapes in which an extent is at least this.
-    fn for_at_least(self, extent: &'static str, least: u32) -> Self {
-        Phases { least: Some((extent, least)), ..self }
-    }
 }
 
 fn prefill(prefill: Schedule, decode: Schedule) -> Phases {
-    Phases { prefill, decode, least: None }
+    Phases { prefill, decode }
 }
 
 impl Tier {
-    /// The schedules of a kernel at these fixed extents for heads of `head_dim` columns, the best first: the first that a device can
-    /// run is taken.
-    pub fn schedules(
-        &self,
-        kernel: &str,
-        prefill: bool,
-        extents: impl Fn(&str) -> Option<u32>,
-        head_dim: u32,
-    ) -> impl Iterator<Item = &Schedule> {
-        let meant = move |p: &Phases| p.least.is_none_or(|(name, n)| extents(name).is_some_and(|found| found >= n));
-        let own = self.schedules.iter().filter(move |p| p.decode.kernel == kernel && meant(p));
+    /// The schedules of a kernel for heads of `head_dim` columns, the best first: the first that a device can run is taken.
+    pub fn schedules(&self, kernel: &str, prefill: bool, head_dim: u32) -> impl Iterator<Item = &Schedule> {
+        let own = self.schedules.iter().filter(move |p| p.decode.kernel == kernel);
         own.map(move |p| if prefill { &p.prefill } else { &p.decode }).filter(move |s| covers(s, head_dim))
     }
 
@@ -306,8 +291,8 @@ static TIERS: LazyLock<Vec<Tier>> = LazyLock::new(|| {
         risk: "partial results take memory and a dispatch; the order of attention's sum changes with the chunk, not with the length",
         split: Some(attention_parts::CHUNK),
         ..wide.clone().with(vec![
-            Phases { prefill: attention::grouped(), decode: attention::fours(), least: None },
-            Phases { prefill: attention::grouped_wide(), decode: attention::fours_wide(), least: None },
+            prefill(attention::grouped(), attention::fours()),
+            prefill(attention::grouped_wide(), attention::fours_wide()),
             Phases::both(attention::grouped()),
             Phases::both(attention::grouped_wide()),
             Phases::both(attention::naive()),
@@ -336,9 +321,6 @@ static TIERS: LazyLock<Vec<Tier>> = LazyLock::new(|| {
         chunk: 512,
         followed: true,
         ..split.clone().with(vec![
-            prefill(linear::matrix(), linear::row()).for_at_least("R", 2048),
-            prefill(linear::matrix_small(), linear::row()),
-            prefill(linear::tiled(), linear::row()),
             Phases::both(linear_bias::matrix()),
             Phases::both(linear_bias::tiled()),
             Phases::both(gated::matrix()),

@@ -7,13 +7,13 @@
 
 mod counts;
 
-use counts::{fixed, traffic, words};
+use counts::{traffic, words};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use tilewright_codegen::error::ScheduleError;
 use tilewright_codegen::program::{Count, Program, TensorLayout};
-use tilewright_codegen::shape::{Extent, Shape};
+use tilewright_codegen::shape::Shape;
 use tilewright_codegen::target::Target;
 use tilewright_codegen::{CompileError, check_step, compile};
 use tilewright_dsl::ir::{self, Kernel};
@@ -351,9 +351,8 @@ impl<'a> Assembly<'a> {
         let program = Arc::new(program);
         let prefill = phase == Phase::Prefill;
         let own = self.overrides.iter().filter(|s| s.kernel == call.kernel).chain(tuned.map(|entry| &entry.schedule));
-        let fixed = |name: &str| fixed(&key.3, name);
         let used = own
-            .chain(self.tier.schedules(call.kernel, prefill, fixed, self.head_dim))
+            .chain(self.tier.schedules(call.kernel, prefill, self.head_dim))
             .find(|s| s.name == program.schedule)
             .cloned();
         self.sites.push(Site {
@@ -394,8 +393,7 @@ impl<'a> Assembly<'a> {
         stored: &dyn Fn(Schedule) -> Schedule,
         shape: &Shape,
     ) -> Result<(Program, bool), CompileError> {
-        let fixed = |name: &str| fixed(shape, name);
-        let own = self.tier.schedules(&kernel.name, self.rows != Rows::One, fixed, self.head_dim);
+        let own = self.tier.schedules(&kernel.name, self.rows != Rows::One, self.head_dim);
         let own = own.filter(|s| !(self.plain && s.narrows())).cloned();
         let mut tried = None;
         for schedule in own {

@@ -1,4 +1,4 @@
-//! What a call's scalars and tensors come to: words of a step, bytes that are read and written, extents.
+//! What a call's scalars and tensors come to: words of a step, bytes that are read and written.
 
 use super::*;
 
@@ -46,12 +46,4 @@ pub(super) fn traffic(kernel: &Kernel, program: &Program, call: &Call, rows: Row
 
 pub(super) fn times(count: Count, n: u64) -> Count {
     Count::product(count, Count::Const(u32::try_from(n).unwrap_or(u32::MAX)))
-}
-
-/// An extent that is known when a program is compiled.
-pub(super) fn fixed(shape: &Shape, name: &str) -> Option<u32> {
-    match shape.get(name) {
-        Some(Extent::Fixed(n)) => Some(n),
-        _ => None,
-    }
 }

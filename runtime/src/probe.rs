@@ -56,12 +56,17 @@ fn oddity(facts: &[u32], workgroup: u32, sizes: Subgroups) -> Option<String> {
 
 fn ask(device: &Device, workgroup: u32) -> Result<Vec<u32>, RuntimeError> {
     let words = workgroup * WORKGROUPS * FACTS;
+    facts(device, "subgroup probe", one_output("subgroup_probe", words, WORKGROUPS, probe(workgroup)), words)
+}
+
+/// What a program of [`one_output`] writes.
+pub(crate) fn facts(device: &Device, label: &str, program: Program, words: u32) -> Result<Vec<u32>, RuntimeError> {
     let decl = BufferDecl { name: "facts".into(), bytes: u64::from(words) * 4, role: Role::Output };
     let buffers = Arc::new(Buffers::allocate(device, std::slice::from_ref(&decl))?);
     let op = Op {
-        label: "subgroup probe".into(),
+        label: label.into(),
         group: 0,
-        program: Arc::new(program(workgroup, words)),
+        program: Arc::new(program),
         bindings: vec![vec![BufferId(0)]],
         scalars: Vec::new(),
         reads: None,
@@ -72,10 +77,6 @@ fn ask(device: &Device, workgroup: u32) -> Result<Vec<u32>, RuntimeError> {
     let read = Read { buffer: BufferId(0), offset: 0, bytes: decl.bytes };
     let bytes = Executor::new(device, graph, buffers)?.step(&BTreeMap::new(), &[read])?;
     Ok(bytes.first().map(|b| bytemuck::pod_collect_to_vec(b)).unwrap_or_default())
-}
-
-fn program(workgroup: u32, words: u32) -> Program {
-    one_output("subgroup_probe", words, WORKGROUPS, probe(workgroup))
 }
 
 /// One invocation that writes one word: what an empty dispatch costs is measured with it.

@@ -4,14 +4,9 @@
 //! device is opened and held against the host's: small whole numbers, whose sums are exact. What fails is not used, aloud. The
 //! shader is loop IR, printed as every other is.
 
-use crate::buffers::Buffers;
 use crate::device::Device;
 use crate::error::RuntimeError;
-use crate::executor::Executor;
-use crate::graph::{BufferDecl, BufferId, Graph, Op, Read, Role, Submission};
-use crate::probe::one_output;
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use crate::probe::{facts, one_output};
 use tilewright_codegen::loops::{
     Access, Buffer, Builtin, Expr, Kind, LoopIr, Place, Shared, Side, Stmt, Ty, Var, VarDecl,
 };
@@ -24,22 +19,8 @@ const TIMES: u32 = 2;
 /// What is wrong with fragments of this side in subgroups of that size, or `None`.
 pub(crate) fn wrong(device: &Device, side: u32, subgroup: u32) -> Result<Option<String>, RuntimeError> {
     let words = side * side;
-    let decl = BufferDecl { name: "facts".into(), bytes: u64::from(words) * 4, role: Role::Output };
-    let buffers = Arc::new(Buffers::allocate(device, std::slice::from_ref(&decl))?);
-    let op = Op {
-        label: "product of fragments".into(),
-        group: 0,
-        program: Arc::new(one_output("products", words, 1, product(side, subgroup))),
-        bindings: vec![vec![BufferId(0)]],
-        scalars: Vec::new(),
-        reads: None,
-        writes: None,
-    };
-    let graph =
-        Graph { buffers: vec![decl.clone()], ops: vec![op], submission: Submission::PerToken, max_dispatches: None };
-    let read = Read { buffer: BufferId(0), offset: 0, bytes: decl.bytes };
-    let bytes = Executor::new(device, graph, buffers)?.step(&BTreeMap::new(), &[read])?;
-    let found: Vec<u32> = bytes.first().map(|b| bytemuck::pod_collect_to_vec(b)).unwrap_or_default();
+    let program = one_output("products", words, 1, product(side, subgroup));
+    let found = facts(device, "product of fragments", program, words)?;
     Ok(difference(&found, side))
 }
 
@@ -47,7 +28,7 @@ pub(crate) fn wrong(device: &Device, side: u32, subgroup: u32) -> Result<Option<
 fn difference(found: &[u32], side: u32) -> Option<String> {
     (0..side * side).find_map(|i| {
         let (row, column) = (i / side, i % side);
-        let sum: f32 = (0..side).map(|k| left(row * side + k) * right(column * side + k)).sum();
+        let sum: f32 = (0..side).map(|k| element(LEFT, row * side + k) * element(RIGHT, column * side + k)).sum();
         let expected = sum * TIMES as f32;
         let got = f32::from_bits(found.get(i as usize).copied().unwrap_or(u32::MAX));
         (got != expected).then(|| {
@@ -58,14 +39,17 @@ fn difference(found: &[u32], side: u32) -> Option<String> {
     })
 }
 
-/// Element of the left factor, row by row.
-fn left(i: u32) -> f32 {
-    (i * 7 % 13) as f32 - 6.0
-}
+/// A factor's elements: `i * .0 % .1 - .2` for element i.
+type Elements = (u32, u32, u16);
 
-/// Element of the right factor, column by column.
-fn right(i: u32) -> f32 {
-    (i * 5 % 11) as f32 - 5.0
+/// The left factor, row by row.
+const LEFT: Elements = (7, 13, 6);
+/// The right factor, column by column.
+const RIGHT: Elements = (5, 11, 5);
+
+/// An element as the host has it.
+fn element((factor, modulus, shift): Elements, i: u32) -> f32 {
+    (i * factor % modulus) as f32 - f32::from(shift)
 }
 
 /// One workgroup of one subgroup that fills both factors, multiplies, and writes the sums' bits.
@@ -74,12 +58,12 @@ fn product(side: u32, subgroup: u32) -> LoopIr {
     let lane = || Expr::Builtin(Builtin::LocalIndex);
     let binary = |op, a, b| Expr::Binary(op, Box::new(a), Box::new(b));
     let u = Expr::U32;
-    // `(i * factor % modulus) as f32 - shift` of four neighbours.
-    let four = |at: Var, factor: u32, modulus: u32, shift: f32| {
+    // Elements of four neighbours.
+    let four = |at: Var, (factor, modulus, shift): Elements| {
         Box::new([0, 1, 2, 3].map(|c| {
             let i = binary(Binary::Add, binary(Binary::Mul, Expr::Var(at), u(4)), u(c));
             let n = binary(Binary::Rem, binary(Binary::Mul, i, u(factor)), u(modulus));
-            binary(Binary::Sub, Expr::Unary(Unary::ToF32, Box::new(n)), Expr::F32(shift))
+            binary(Binary::Sub, Expr::Unary(Unary::ToF32, Box::new(n)), Expr::F32(f32::from(shift)))
         }))
     };
     let word = Kind::Value(Ty { elem: Type::U32, width: 1 });
@@ -98,8 +82,8 @@ fn product(side: u32, subgroup: u32) -> LoopIr {
             fill,
             words / 4,
             vec![
-                Stmt::StoreNarrow(0, Expr::Var(fill), four(fill, 7, 13, 6.0)),
-                Stmt::StoreNarrow(1, Expr::Var(fill), four(fill, 5, 11, 5.0)),
+                Stmt::StoreNarrow(0, Expr::Var(fill), four(fill, LEFT)),
+                Stmt::StoreNarrow(1, Expr::Var(fill), four(fill, RIGHT)),
             ],
         ),
         Stmt::Barrier,

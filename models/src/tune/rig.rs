@@ -241,9 +241,7 @@ impl Runner {
         }
         Ok(times)
     }
-}
 
-impl Runner {
     /// How long this thread takes to record a step and to hand it over; the device is waited for after that.
     ///
     /// # Errors

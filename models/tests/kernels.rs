@@ -5,7 +5,7 @@ use tilewright_codegen::shape::Shape;
 use tilewright_codegen::target::Target;
 use tilewright_codegen::{CompileError, compile};
 use tilewright_dsl::ir::Kernel;
-use tilewright_dsl::schedule::{Fold, Schedule};
+use tilewright_dsl::schedule::{Fold, LevelKind, Schedule};
 use tilewright_models::kernels;
 
 /// Extents that no tile divides, with seven query heads a key-value head.
@@ -22,8 +22,12 @@ fn shape(kernel: &Kernel, prefill: bool, head_dim: u32) -> Shape {
     })
 }
 
+fn uses_matrices(schedule: &Schedule) -> bool {
+    schedule.axes.iter().any(|axis| axis.levels.iter().any(|level| level.kind == LevelKind::Matrix))
+}
+
 fn uses_subgroups(schedule: &Schedule) -> bool {
-    schedule.folds.iter().any(|(_, fold)| *fold == Fold::Subgroup)
+    uses_matrices(schedule) || schedule.folds.iter().any(|(_, fold)| *fold == Fold::Subgroup)
 }
 
 /// Columns of a head that a schedule of `attention` covers.
@@ -40,7 +44,8 @@ fn all_schedules_apply_where_they_can() {
                 let shape = shape(&entry.kernel, prefill, head_dim);
                 let name = format!("{} [{}] {shape}", entry.kernel.name, schedule.name);
                 let plain = compile(&entry.kernel, schedule, &shape, &Target::webgpu());
-                let rich = compile(&entry.kernel, schedule, &shape, &Target::wide());
+                let target = if uses_matrices(schedule) { Target::matrix() } else { Target::wide() };
+                let rich = compile(&entry.kernel, schedule, &shape, &target);
                 if columns(schedule) < head_dim {
                     let refused = |e: &ScheduleError| matches!(e, ScheduleError::NotCovered { .. });
                     assert!(
@@ -52,8 +57,11 @@ fn all_schedules_apply_where_they_can() {
                 let program = rich.unwrap_or_else(|e| panic!("{name}: {e}"));
                 assert_eq!(program.shaders.iter().any(|s| s.subgroups), uses_subgroups(schedule), "{name}");
                 let refused = |e: &ScheduleError| {
-                    use ScheduleError::{NoSubgroups, WorkgroupMemory, WorkgroupTooLarge};
-                    matches!(e, NoSubgroups { .. } | WorkgroupMemory { .. } | WorkgroupTooLarge { .. })
+                    use ScheduleError::{NoFragments, NoSubgroups, WorkgroupMemory, WorkgroupTooLarge};
+                    matches!(
+                        e,
+                        NoFragments { .. } | NoSubgroups { .. } | WorkgroupMemory { .. } | WorkgroupTooLarge { .. }
+                    )
                 };
                 match plain {
                     Ok(_) => assert!(!uses_subgroups(schedule), "{name}"),

@@ -78,12 +78,17 @@ impl fmt::Display for Lack {
     }
 }
 
+/// The kernel whose schedule is the user's and does not apply, where that is the error.
+pub fn own_kernel<'e>(error: &'e ModelError, options: &EngineOptions) -> Option<&'e str> {
+    let ModelError::Compile(CompileError::Schedule { schedule, .. }) = error else { return None };
+    options.schedules.iter().any(|s| s.kernel == schedule.kernel).then_some(&schedule.kernel)
+}
+
 /// The tier's lack, if limits of the device are all that is wrong, and with a schedule of the program's own.
 pub fn lack(tier: &Tier, error: &ModelError, options: &EngineOptions) -> Option<Lack> {
     let ModelError::Compile(CompileError::Schedule { schedule, errors }) = error else { return None };
-    let kernel = schedule.kernel.clone();
-    let own = options.schedules.iter().all(|s| s.kernel != kernel) && errors.iter().all(|e| limit(e).is_some());
-    own.then(|| Lack { tier: tier.number, name: tier.name, kernel, errors: errors.clone() })
+    let limits = own_kernel(error, options).is_none() && errors.iter().all(|e| limit(e).is_some());
+    limits.then(|| Lack { tier: tier.number, name: tier.name, kernel: schedule.kernel.clone(), errors: errors.clone() })
 }
 
 /// The error of tiers that all lack something; `runs` says whether one of them runs on another target.

@@ -195,11 +195,16 @@ impl Plan {
             }
             TierChoice::Auto => last,
         };
-        let (mut first, mut lacks) = (None, Some(Vec::new()));
+        let (mut errors, mut lacks) = (Vec::new(), Some(Vec::new()));
         let tiers = || tiers::all()[..=tier].iter().rev().filter(|t| half || t.weights == Default::default());
         for tier in tiers() {
             match Self::new(config, head, tier, target, options) {
                 Ok(mut plan) => {
+                    // The tier runs because it has no use for a schedule of the user's: that is no way out.
+                    let lost = |e: &ModelError| limits::own_kernel(e, options).is_some_and(|k| !plan.runs(k));
+                    if let Some(at) = errors.iter().position(lost) {
+                        return Err(errors.swap_remove(at));
+                    }
                     plan.unused = unused(&plan, options);
                     notes.append(&mut plan.passed);
                     return Ok((plan, notes));
@@ -210,7 +215,7 @@ impl Plan {
                         all
                     });
                     notes.push(format!("tier {} ({}) is not possible here: {error}", tier.number, tier.name));
-                    first = first.or(Some(error));
+                    errors.push(error);
                 }
             }
         }
@@ -219,13 +224,18 @@ impl Plan {
                 let runs = |other: &Target| tiers().any(|tier| Self::new(config, head, tier, other, options).is_ok());
                 Err(limits::too_small(lacks, target, options, &runs))
             }
-            _ => Err(first.unwrap_or(ModelError::Tier { found: 0, last })),
+            _ => Err(errors.into_iter().next().unwrap_or(ModelError::Tier { found: 0, last })),
         }
     }
 
     /// All buffers.
     pub fn buffers(&self) -> &[BufferDecl] {
         &self.graphs[0].buffers
+    }
+
+    /// Whether an op runs a kernel.
+    fn runs(&self, kernel: &str) -> bool {
+        self.programs().any(|program| program.kernel == kernel)
     }
 
     /// Every program, as often as an op uses it.
@@ -385,8 +395,8 @@ fn unused(plan: &Plan, options: &EngineOptions) -> Vec<String> {
         if let Some(later) = all[i + 1..].iter().find(|s| s.kernel == own.kernel) {
             return Some(format!("schedule `{name}` is not used: `{}` for `{kernel}` comes after it", later.name));
         }
-        let runs = plan.programs().any(|program| program.kernel == *kernel);
-        (!runs).then(|| format!("schedule `{name}` is not used: tier {tier} does not run kernel `{kernel}`"))
+        (!plan.runs(kernel))
+            .then(|| format!("schedule `{name}` is not used: tier {tier} does not run kernel `{kernel}`"))
     };
     all.iter().enumerate().filter_map(note).collect()
 }

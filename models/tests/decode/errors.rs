@@ -57,7 +57,7 @@ fn no_room_no_ids_no_such_id() {
 fn impossible_options() {
     let config = Config::open(&tiny()).unwrap();
     let plan = |options| Engine::plan(&config, &tilewright_codegen::target::Target::webgpu(), &options).unwrap_err();
-    assert!(matches!(plan(tier(99)), ModelError::Tier { found: 99, last: 11 }));
+    assert!(matches!(plan(tier(99)), ModelError::Tier { found: 99, last: 12 }));
     for context in [0, 2049] {
         let options = EngineOptions { context: Some(context), ..tier(0) };
         assert!(matches!(plan(options), ModelError::Context { most: 2048, .. }));

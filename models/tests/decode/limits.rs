@@ -22,7 +22,7 @@ fn the_least_webgpu_device() {
     let target = TargetSpec::from(&Target::webgpu());
     let options = EngineOptions { target: Some(target), plain_argmax: true, ..EngineOptions::default() };
     let mut engine = load(&tiny(), &options);
-    assert_eq!((engine.info().tier, engine.info().notes.len()), (10, 0), "{:?}", engine.info().notes);
+    assert_eq!((engine.info().tier, engine.info().notes.len()), (12, 0), "{:?}", engine.info().notes);
     short_prompts(&mut engine);
 }
 
@@ -55,7 +55,7 @@ fn the_interpreter_gives_the_tokens() {
 #[test]
 fn auto_takes_the_last_tier() {
     let engine = load(&tiny(), &EngineOptions { plain_argmax: true, context: Some(64), ..EngineOptions::default() });
-    assert_eq!((engine.info().tier, engine.info().tier_name), (11, "matrix"));
+    assert_eq!((engine.info().tier, engine.info().tier_name), (12, "matrix"));
     let engine = load(&tiny(), &EngineOptions { context: Some(64), ..EngineOptions::default() });
     assert!(engine.info().notes.iter().any(|n| n.contains("read back")), "{:?}", engine.info().notes);
 }

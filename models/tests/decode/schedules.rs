@@ -52,10 +52,10 @@ fn other_schedules_give_the_same_tokens() {
 
 #[test]
 fn what_does_not_apply_is_an_error() {
-    for choice in [TierChoice::Number(5), TierChoice::Auto] {
-        let error = refuse(vec![linear::subgroup()], choice);
+    for (choice, schedule) in [(TierChoice::Number(5), linear::subgroup()), (TierChoice::Auto, attention::subgroup())] {
+        let error = refuse(vec![schedule.clone()], choice);
         assert!(
-            matches!(&error, ModelError::Compile(CompileError::Schedule { schedule, .. }) if schedule.kernel == "linear"),
+            matches!(&error, ModelError::Compile(CompileError::Schedule { schedule: s, .. }) if s.kernel == schedule.kernel),
             "{error}"
         );
         assert!(error.to_string().contains("subgroup"), "{error}");

@@ -5,10 +5,10 @@
 
 use std::collections::HashSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use tilewright_codegen::compile;
 use tilewright_dsl::schedule::Schedule;
 use tilewright_runtime::{self as runtime, Device};
 
@@ -138,7 +138,7 @@ fn tune(args: &TuneArgs, figures: &Figures, sites: &[Site], rig: &mut Rig, store
             store.put(done.entry)?;
         }
     }
-    summary(rig, before)?;
+    summary(rig, &before)?;
     if watch.asked() {
         return Err(CliError::Interrupted(format!("interrupted; {} has what was found", store.path.display())));
     }
@@ -166,12 +166,13 @@ fn share(site: &Site, rig: &Rig, figures: &Figures) -> f64 {
 }
 
 /// Whole steps with the schedules as they were and as they are.
-fn summary(rig: &Rig, before: [runtime::Graph; 2]) -> Result<(), CliError> {
-    for phase in [Phase::Decode, Phase::Prefill] {
-        let Some(outcome) = rig.compare(&before[phase as usize], phase)? else { continue };
-        let step = match phase {
-            Phase::Decode => "a token",
-            Phase::Prefill => "a chunk of a prompt",
+fn summary(rig: &Rig, before: &[(Stage, runtime::Graph)]) -> Result<(), CliError> {
+    for graph in before {
+        let Some(outcome) = rig.compare(graph)? else { continue };
+        let step = match graph.0 {
+            Stage::Decode | Stage::Last => "a token",
+            Stage::Far => "a token of a long text",
+            Stage::Prefill => "a chunk of a prompt",
         };
         let sure = match outcome.verdict {
             Verdict::Faster => format!("×{:.3}", outcome.old.median / outcome.new.median),
@@ -231,9 +232,9 @@ fn dry_run(
     let mut sites = wanted(args, &plan.sites)?;
     sites.sort_by_key(|site| site.phase);
     for site in sites {
-        let stage = if site.phase == Phase::Decode { Stage::Decode } else { Stage::Prefill };
         let words = site.longest.last().cloned().unwrap_or_default();
-        let work = (site.bytes(plan.graph(stage), &words), words);
+        let bytes = plan.graphs.iter().map(|graph| site.bytes(graph, &words)).find(|bytes| *bytes > 0);
+        let work = (bytes.unwrap_or_default(), words);
         let mut seen = HashSet::from([plain(&site.schedule)]);
         let all = candidates(&site, &site.schedule, device.target(), figures, &work, &mut seen);
         output::out(&format!("{}: {} legal candidates around `{}`\n", site.key, all.len(), site.schedule.name))?;
@@ -306,20 +307,22 @@ impl Store {
         ))
     }
 
-    /// Sites that the file has nothing for; those that it has something for run by it from here on.
+    /// Sites that the file has nothing for; those that it has something for run by it from here on, and with `--again` are searched
+    /// around it.
     fn missing(&self, args: &TuneArgs, sites: Vec<Site>, rig: &mut Rig) -> Vec<Site> {
         let mut known = 0;
-        let missing = sites.into_iter().filter(|site| {
-            let Some(entry) = self.tuned.find(&site.key).filter(|_| !args.again) else { return true };
+        let missing = sites.into_iter().filter_map(|site| {
+            let Some(entry) = self.tuned.find(&site.key) else { return Some(site) };
             let stores = site.schedule.stores.clone();
             let schedule = Schedule { stores, ..entry.schedule.clone() };
-            match compile(&site.kernel, &schedule, &site.shape, rig.target()) {
+            match site.compiled(&schedule, rig.target()) {
                 Ok(program) if entry.text.is_none_or(|text| text == fingerprint(&program)) => {
-                    known += 1;
-                    rig.put(site, &std::sync::Arc::new(program));
-                    false
+                    let program = Arc::new(program);
+                    rig.put(&site, &program);
+                    known += usize::from(!args.again);
+                    args.again.then_some(Site { schedule, program, ..site })
                 }
-                _ => true,
+                _ => Some(site),
             }
         });
         let missing = missing.collect();

@@ -102,8 +102,11 @@ impl Reference {
                 Err(error) => return Err(error.into()),
             }
         };
-        if let Some(Extent::Param { capacity }) = shape.get("T") {
-            scalars.insert("T".into(), Value::U32(capacity));
+        // An extent of run time is as large as the reduced tensors.
+        for name in &kernel.extents {
+            if let Some(Extent::Param { capacity }) = shape.get(name) {
+                scalars.insert(name.clone(), Value::U32(capacity));
+            }
         }
         Ok(Reference { shape, scalars, inputs, expected })
     }

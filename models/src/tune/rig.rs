@@ -13,15 +13,17 @@ use tilewright_codegen::target::Target;
 use tilewright_runtime::{Buffers, Device, Executor, Graph, Op, Params, Read, RuntimeError, Submission};
 
 use super::race::{LEAST, Outcome, Rounds, race};
-use super::site::{Phase, Site};
+use super::site::Site;
 use crate::engine::{Plan, Stage};
 
 /// Microseconds of a step from which on a site's ops run alone: what caches hold matters little then.
-const LONG: f64 = 5_000.0;
+const LONG: f64 = 20_000.0;
 /// Microseconds that a run of a site's ops alone should take, at least.
 const ENOUGH: f64 = 300.0;
-/// The positions at which decoding is timed, as far as the context has them.
+/// A short and a long position at which steps are timed, as far as the context, or the stage, has them.
 const POSITIONS: [u32; 2] = [128, 4095];
+/// The stages whose steps are timed; a site that several run is timed in the first of them.
+const STAGES: [Stage; 3] = [Stage::Decode, Stage::Prefill, Stage::Far];
 /// Seconds that a comparison of whole steps may take.
 const PATIENCE: f64 = 20.0;
 
@@ -29,12 +31,24 @@ const PATIENCE: f64 = 20.0;
 pub struct Rig {
     device: Device,
     buffers: Arc<Buffers>,
-    /// In the order of [`Phase`].
-    graphs: [Graph; 2],
-    /// Steps that are timed, in the same order: parameters at a short and at a long position.
-    moments: [Vec<Params>; 2],
-    /// Microseconds of a step, once known.
-    steps: [OnceCell<f64>; 2],
+    /// In the order of [`STAGES`]; the last one only where the plan has it.
+    steps: Vec<Step>,
+}
+
+/// A stage's step.
+struct Step {
+    stage: Stage,
+    graph: Graph,
+    /// Parameters at a short and at a long position.
+    moments: Vec<Params>,
+    /// Microseconds at the short one, once known.
+    time: OnceCell<f64>,
+}
+
+impl Step {
+    fn runs(&self, site: &Site) -> bool {
+        self.graph.ops.iter().any(|op| Arc::ptr_eq(&op.program, &site.program))
+    }
 }
 
 /// A site with what is run for it.
@@ -58,22 +72,18 @@ pub struct Runner {
 impl Rig {
     /// Of a plan whose buffers are filled.
     pub fn new(device: &Device, buffers: &Arc<Buffers>, plan: &Plan) -> Self {
-        let last = plan.context - 1;
-        let mut at: Vec<u32> = POSITIONS.iter().map(|pos| (*pos).min(last)).collect();
-        at.dedup();
-        let decode = at.iter().map(|pos| plan.params(*pos, 1)).collect();
-        let first = |pos: u32| (pos + 1).saturating_sub(plan.chunk);
-        let mut at: Vec<u32> = vec![0, first(POSITIONS[1].min(last))];
-        at.dedup();
-        let prefill = at.iter().map(|pos| plan.params(*pos, plan.chunk)).collect();
-        let graph = |stage| Graph { submission: Submission::PerToken, ..plan.graph(stage).clone() };
-        Rig {
-            device: device.clone(),
-            buffers: Arc::clone(buffers),
-            graphs: [graph(Stage::Decode), graph(Stage::Prefill)],
-            moments: [decode, prefill],
-            steps: Default::default(),
-        }
+        let step = |stage: Stage| {
+            let graph = Graph { submission: Submission::PerToken, ..plan.graphs.get(stage as usize)?.clone() };
+            let moments = moments(plan, stage);
+            Some(Step { stage, graph, moments, time: OnceCell::new() })
+        };
+        let steps = STAGES.into_iter().filter_map(step).collect();
+        Rig { device: device.clone(), buffers: Arc::clone(buffers), steps }
+    }
+
+    /// The step in which a site is timed.
+    fn home(&self, site: &Site) -> &Step {
+        self.steps.iter().find(|step| step.runs(site)).unwrap_or(&self.steps[0])
     }
 
     /// The device.
@@ -88,25 +98,26 @@ impl Rig {
 
     /// How many ops of a step are a site's.
     pub fn ops(&self, site: &Site) -> usize {
-        self.graphs[site.phase as usize].ops.iter().filter(|op| Arc::ptr_eq(&op.program, &site.program)).count()
+        self.home(site).graph.ops.iter().filter(|op| Arc::ptr_eq(&op.program, &site.program)).count()
     }
 
-    /// Decode and prefill as they are now.
-    pub fn graphs(&self) -> [Graph; 2] {
-        self.graphs.clone()
+    /// The stages whose steps are timed, with their graphs as they are now.
+    pub fn graphs(&self) -> Vec<(Stage, Graph)> {
+        self.steps.iter().map(|step| (step.stage, step.graph.clone())).collect()
     }
 
-    /// A race of a step as it is now against one by `before`, at the short position; none where a step takes too long.
+    /// A race of a stage's step as it is now against one by `before`, at the short position; none where a step takes too long.
     ///
     /// # Errors
     /// Those of the device.
-    pub fn compare(&self, before: &Graph, phase: Phase) -> Result<Option<Outcome>, RuntimeError> {
-        if self.step(phase)? * LEAST as f64 > PATIENCE * 0.25e6 {
+    pub fn compare(&self, before: &(Stage, Graph)) -> Result<Option<Outcome>, RuntimeError> {
+        let Some(step) = self.steps.iter().find(|step| step.stage == before.0) else { return Ok(None) };
+        if self.time(step)? * LEAST as f64 > PATIENCE * 0.25e6 {
             return Ok(None);
         }
-        let moments = || self.moments[phase as usize][..1].to_vec();
-        let mut old = self.ready(before.clone(), moments())?;
-        let mut new = self.ready(self.graphs[phase as usize].clone(), moments())?;
+        let moments = || step.moments[..1].to_vec();
+        let mut old = self.ready(before.1.clone(), moments())?;
+        let mut new = self.ready(step.graph.clone(), moments())?;
         let start = Instant::now();
         let one = |runner: &mut Runner| runner.run().map(|times| times.iter().sum());
         let late = &mut || start.elapsed().as_secs_f64() > PATIENCE;
@@ -114,22 +125,22 @@ impl Rig {
     }
 
     /// Microseconds of a step at its short position, as it was when this was first asked.
-    fn step(&self, phase: Phase) -> Result<f64, RuntimeError> {
-        if let Some(known) = self.steps[phase as usize].get() {
+    fn time(&self, step: &Step) -> Result<f64, RuntimeError> {
+        if let Some(known) = step.time.get() {
             return Ok(*known);
         }
-        let moments = self.moments[phase as usize][..1].to_vec();
-        let mut runner = self.ready(self.graphs[phase as usize].clone(), moments)?;
+        let mut runner = self.ready(step.graph.clone(), step.moments[..1].to_vec())?;
         runner.run()?;
         let time = runner.run()?.iter().sum();
-        Ok(*self.steps[phase as usize].get_or_init(|| time))
+        Ok(*step.time.get_or_init(|| time))
     }
 
     /// Bytes that one op of a site must move at the short position, and the words of its parameters there.
     pub fn work(&self, site: &Site) -> (u64, Params) {
+        let step = self.home(site);
         let mut words = site.longest.last().cloned().unwrap_or_default();
-        words.extend(self.moments[site.phase as usize][0].clone());
-        (site.bytes(&self.graphs[site.phase as usize], &words), words)
+        words.extend(step.moments[0].clone());
+        (site.bytes(&step.graph, &words), words)
     }
 
     /// The place of a site, and how long a run of it takes.
@@ -137,10 +148,11 @@ impl Rig {
     /// # Errors
     /// Those of the device.
     pub fn place(&self, site: &Site) -> Result<Place, RuntimeError> {
-        let graph = &self.graphs[site.phase as usize];
+        let step = self.home(site);
+        let graph = &step.graph;
         let own = |(i, op): (usize, &Op)| Arc::ptr_eq(&op.program, &site.program).then_some(i);
         let ops: Vec<usize> = graph.ops.iter().enumerate().filter_map(own).collect();
-        let mut moments = self.moments[site.phase as usize].clone();
+        let mut moments = step.moments.clone();
         if !grows(&site.program) {
             moments.truncate(1);
         }
@@ -149,7 +161,7 @@ impl Rig {
         let mut runner = self.ready(alone(one), moments.clone())?;
         runner.run()?;
         let single = runner.run()?.iter().sum::<f64>().max(0.1);
-        if single * ops.len() as f64 <= LONG && self.step(site.phase)? <= LONG {
+        if single * ops.len() as f64 <= LONG && self.time(step)? <= LONG {
             return Ok(Place { graph: graph.clone(), whole: true, ops, moments });
         }
         let count = ((ENOUGH / single).ceil() as usize).clamp(1, ops.len().max(1));
@@ -176,7 +188,7 @@ impl Rig {
 
     /// From here on a site runs by this program, also while others are timed.
     pub fn put(&mut self, site: &Site, program: &Arc<Program>) {
-        let ops = self.graphs[site.phase as usize].ops.iter_mut();
+        let ops = self.steps.iter_mut().flat_map(|step| &mut step.graph.ops);
         ops.filter(|op| Arc::ptr_eq(&op.program, &site.program)).for_each(|op| op.program = Arc::clone(program));
     }
 
@@ -213,7 +225,7 @@ impl Rig {
     /// # Errors
     /// Those of the device.
     pub fn decode(&self) -> Result<Runner, RuntimeError> {
-        self.ready(self.graphs[0].clone(), self.moments[0][..1].to_vec())
+        self.ready(self.steps[0].graph.clone(), self.steps[0].moments[..1].to_vec())
     }
 
     fn ready(&self, graph: Graph, moments: Vec<Params>) -> Result<Runner, RuntimeError> {
@@ -255,6 +267,21 @@ impl Runner {
         self.device.wait()?;
         Ok(took)
     }
+}
+
+/// A short and a long step of a stage, which may be the same.
+fn moments(plan: &Plan, stage: Stage) -> Vec<Params> {
+    let last = plan.context - 1;
+    let rows = if stage.decodes() { 1 } else { plan.chunk };
+    let [short, long] = POSITIONS.map(|pos| pos.min(last));
+    let split = plan.tier.split.unwrap_or(u32::MAX).min(plan.context);
+    let mut at = match stage {
+        Stage::Decode => vec![short.min(split - 1), long.min(split - 1)],
+        Stage::Far => vec![(2 * split).min(last), long.max(split.min(last))],
+        Stage::Prefill | Stage::Last => vec![0, (long + 1).saturating_sub(rows)],
+    };
+    at.dedup();
+    at.into_iter().map(|pos| plan.params(pos, rows)).collect()
 }
 
 /// Whether a program's work grows with the position.

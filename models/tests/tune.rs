@@ -1,9 +1,11 @@
 //! The parts of tuning that need no clock: sites of real shapes, candidates around them, and what they are held against.
 
 use std::collections::HashSet;
+use std::path::Path;
 
 use tilewright_codegen::target::Target;
 use tilewright_models::checkpoint::EMBEDDING;
+use tilewright_models::config::Config;
 use tilewright_models::engine::{EngineOptions, Plan};
 use tilewright_models::synth;
 use tilewright_models::tune::check::Reference;
@@ -11,7 +13,7 @@ use tilewright_models::tune::predict::Figures;
 use tilewright_models::tune::search::candidates;
 use tilewright_models::tune::site::fingerprint;
 use tilewright_models::tune::{Phase, Site};
-use tilewright_runtime::AdapterKind;
+use tilewright_runtime::{AdapterChoice, AdapterKind, Device};
 
 fn target() -> Target {
     Target { max_binding_bytes: 2 << 30, max_buffer_bytes: 2 << 30, ..Target::wide() }
@@ -47,6 +49,20 @@ fn every_site_has_a_meaning_at_a_reduced_shape() {
     for site in sites("qwen2.5-0.5b", 256) {
         let reference = Reference::of(&site, &target()).unwrap_or_else(|e| panic!("{}: {e}", site.key));
         assert!(!reference.shape().to_string().is_empty());
+    }
+}
+
+/// What the adapter gives at the reduced shape is what the evaluator gives, also where extents are known at run time only.
+#[test]
+fn every_site_is_right_at_its_reduced_shape() {
+    let config = Config::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/tiny")).unwrap();
+    let device = Device::open(&AdapterChoice::Best, None).expect("an adapter: a software driver will do");
+    let options = EngineOptions { context: Some(512), plain_argmax: true, ..EngineOptions::default() };
+    let sites = Plan::choose(&config, EMBEDDING, device.target(), &options, true).unwrap().0.sites;
+    assert!(sites.iter().any(|s| s.key.to_string().contains("attention_merged decode")), "a context beyond the split");
+    for site in sites {
+        let reference = Reference::of(&site, device.target()).unwrap();
+        reference.check(&site, &site.schedule, &device).unwrap_or_else(|e| panic!("{}: {e}", site.key));
     }
 }
 

@@ -102,7 +102,9 @@ fn a_cache_that_is_wrong_costs_a_note() {
         fs::write(file, b"no data of a driver").unwrap();
     }
     let doctor = ran(program(&["doctor"]).env("TILEWRIGHT_CACHE", cache.path()).output().unwrap()).ok();
-    assert!(doctor.contains("tuned schedules         none for this adapter"), "{doctor}");
+    // The program may have some of its own for this adapter.
+    let tuned = doctor.lines().find_map(|l| l.trim().strip_prefix("tuned schedules ")).unwrap().trim();
+    assert!(tuned == "none for this adapter" || tuned.contains("this program"), "{doctor}");
     let adapter = doctor.lines().find_map(|l| l.strip_prefix("chosen: ")).unwrap().to_string();
     assert!(!adapter.is_empty());
     let second = generate();

@@ -224,7 +224,8 @@ impl Subject<'_> {
     fn head(&self) -> Figure {
         let ids: Vec<String> = (1..=self.runner.args.contexts.0[0].min(128)).map(|n| n.to_string()).collect();
         let words = ["generate", "--json", "--profile", "--temperature", "0", "--ids", &ids.join(",")];
-        let command = self.command(&words, &[("--max-tokens", 9)]);
+        // Enough tokens for the device's clock to be what it is at work.
+        let command = self.command(&words, &[("--max-tokens", self.runner.args.generate.into())]);
         let mut figure = self.figure(("GPU time of the head".into(), "µs"), &command, |json| {
             let rows = json["profile"]["kernels"].as_array()?;
             let each = |r: &Value| Some(r["bytes"].as_f64()? / r["calls"].as_f64()?);

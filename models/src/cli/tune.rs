@@ -135,7 +135,7 @@ fn tune(args: &TuneArgs, figures: &Figures, sites: &[Site], rig: &mut Rig, store
         output::line(&format!("{}: {}", site.key, done.entry.note));
         // A search that was cut off before it found anything leaves the site to the next call.
         if done.gain.is_some() || !done.cut || done.raced >= ENOUGH {
-            store.put(done.entry)?;
+            store.put(done.entry, done.gain.is_some())?;
         }
     }
     summary(rig, &before)?;
@@ -333,8 +333,11 @@ impl Store {
         missing
     }
 
-    /// Keeps an entry.
-    fn put(&mut self, entry: Entry) -> Result<(), CliError> {
+    /// Keeps an entry; one that is no `gain` leaves what the file says of the same schedule.
+    fn put(&mut self, entry: Entry, gain: bool) -> Result<(), CliError> {
+        if !gain && self.tuned.find(&entry.at).is_some_and(|known| known.text == entry.text && !known.note.is_empty()) {
+            return Ok(());
+        }
         if self.path.exists() {
             self.check()?;
         }

@@ -11,7 +11,10 @@ use tilewright_runtime::{AdapterSummary, cache_folder, file_name};
 use super::file::{FileError, Tuned};
 
 /// Files that are part of the program: name and text.
-const SHIPPED: &[(&str, &str)] = &[("nvidia-h200", include_str!("../../assets/schedules/nvidia-h200.txt"))];
+const SHIPPED: &[(&str, &str)] = &[
+    ("nvidia-h200", include_str!("../../assets/schedules/nvidia-h200.txt")),
+    ("llvmpipe", include_str!("../../assets/schedules/llvmpipe.txt")),
+];
 
 /// Where tuned schedules come from.
 #[derive(Clone, Debug, Default)]
@@ -94,15 +97,10 @@ fn automatic(cache: Option<&Path>, shipped: &[(&str, &str)], adapter: &AdapterSu
     for (name, text) in shipped {
         match Tuned::read(name, text) {
             Ok(tuned) if same_adapter(&tuned.adapter, &adapter.name) => {
-                if tuned.driver != adapter.driver {
-                    let (then, now) = (&tuned.driver, &adapter.driver);
-                    found
-                        .notes
-                        .push(format!("schedules for this adapter were tuned with driver {then}, and this is {now}"));
-                }
                 let new: Vec<_> = tuned.entries.iter().filter(|e| found.tuned.find(&e.at).is_none()).cloned().collect();
                 if !new.is_empty() {
-                    sources.push("this program".into());
+                    let driver = if tuned.driver == adapter.driver { "this driver" } else { &tuned.driver };
+                    sources.push(format!("this program (measured with {driver})"));
                 }
                 if found.tuned.entries.is_empty() {
                     found.tuned = Tuned { entries: Vec::new(), ..tuned };
@@ -154,7 +152,10 @@ mod tests {
         let found = automatic(Some(&cache), &[("shipped", &shipped)], &adapter());
         let name = |at: &str| found.tuned.find(&Key::read(at)).map(|e| e.schedule.name.as_str());
         assert_eq!((name("linear a"), name("linear b"), name("linear c")), (Some("mine_a"), Some("theirs_b"), None));
-        assert!(found.source.ends_with("c.txt and this program") && found.notes.is_empty(), "{found:?}");
+        assert!(
+            found.source.ends_with("c.txt and this program (measured with this driver)") && found.notes.is_empty(),
+            "{found:?}"
+        );
     }
 
     #[test]

@@ -47,7 +47,7 @@ pub struct ReportArgs {
     pub generate: u32,
 
     /// The tiers of the first plot, as `bench --tiers` has them
-    #[arg(long, value_name = "LIST", default_value = "all", value_parser = rungs)]
+    #[arg(long, value_name = "LIST", default_value = "all,auto", value_parser = rungs)]
     pub tiers: Rungs,
 
     /// Measured runs of each figure, after one to warm up

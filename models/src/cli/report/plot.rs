@@ -50,7 +50,7 @@ pub fn bars(title: &str, unit: &str, rows: &[(String, Spread)]) -> String {
 /// Values over a logarithmic axis of whole numbers.
 pub fn line(title: &str, unit: &str, axis: &str, points: &[(u32, Spread)]) -> String {
     let height = 320.0;
-    let (top, bottom) = (56.0, height - 48.0);
+    let (top, bottom) = (68.0, height - 64.0);
     let (first, last) = (points.first().map_or(1, |p| p.0), points.last().map_or(2, |p| p.0));
     let span = (f64::from(last) / f64::from(first)).ln().max(1e-9);
     let most = points.iter().map(|(_, s)| s.max).fold(f64::MIN_POSITIVE, f64::max);
@@ -78,14 +78,17 @@ pub fn line(title: &str, unit: &str, axis: &str, points: &[(u32, Spread)]) -> St
         let _ = writeln!(
             out,
             "<path class=\"s\" d=\"M{x:.1} {:.1}V{:.1}\"/><circle class=\"b\" cx=\"{x:.1}\" cy=\"{mid:.1}\" r=\"4\"/>\
-             <text x=\"{:.1}\" y=\"{:.1}\">{}</text>\
-             <text class=\"q\" x=\"{x:.1}\" y=\"{:.0}\" text-anchor=\"middle\">{n}</text>",
+             <text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\
+             <text x=\"{x:.1}\" y=\"{:.0}\" text-anchor=\"middle\">{n}</text>\
+             <text class=\"q\" x=\"{x:.1}\" y=\"{:.0}\" text-anchor=\"middle\">{}–{}</text>",
             y(spread.max),
             y(spread.min),
-            x + 7.0,
-            mid - 7.0,
-            told(spread),
-            bottom + 18.0
+            y(spread.max) - 8.0,
+            three(spread.median),
+            bottom + 18.0,
+            bottom + 34.0,
+            three(spread.min),
+            three(spread.max)
         );
     }
     let _ = writeln!(out, "<text class=\"q\" x=\"60\" y=\"{:.0}\">{}</text>", height - 10.0, escaped(axis));
@@ -144,6 +147,7 @@ mod tests {
             xs.len() == 3 && (xs[1] - xs[0] - (xs[2] - xs[1])).abs() < 0.2,
             "equal factors are equal steps: {xs:?}"
         );
+        assert!(text.contains(">100<") && text.contains(">90.0–110<"), "{text}");
         assert!(!text.contains("NaN") && !line("t", "u", "a", &[(5, spread(1.0))]).contains("NaN"));
     }
 }

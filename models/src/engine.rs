@@ -202,6 +202,10 @@ impl Engine {
         };
         let opened = lap();
         let told = tuned.notes.clone();
+        let asked = match &options.tuned {
+            Tuning::File(path) => Some(path.as_path()),
+            _ => None,
+        };
         let options = &EngineOptions { tuned: Tuning::Found(Arc::clone(&tuned)), ..options.clone() };
         let (mut plan, mut notes) = Plan::choose(config, weights.head(), &target, options, true)?;
         notes.extend(told);
@@ -239,8 +243,9 @@ impl Engine {
         let adapter = device.map_or("interpreter".to_string(), |d| d.adapter().to_string());
         let shaders = if options.backend == Backend::Interp { "loops" } else { options.shaders.name() };
         let used = plan.sites.iter().filter(|site| tuned.tuned.find(&site.key).is_some_and(|e| site.uses(e)));
-        let tuned = TunedUse { sites: used.count(), source: tuned.source.clone() };
-        let info = EngineInfo { loading, tuned, ..info::info(plan.report(notes)?, adapter, shaders) };
+        let used = TunedUse { sites: used.count(), source: tuned.source.clone() };
+        tuned.told(asked, options.tier, used.sites, &plan.passed).iter().for_each(|note| (options.notice)(note));
+        let info = EngineInfo { loading, tuned: used, ..info::info(plan.report(notes)?, adapter, shaders) };
         Ok(Engine { plan, machine, info, position: 0, plain: false, notice: options.notice })
     }
 

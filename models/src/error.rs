@@ -36,7 +36,7 @@ pub enum ModelError {
     },
 
     /// A file of tuned schedules.
-    #[error("--tuned {0}")]
+    #[error("tuned schedules: {0}")]
     Tuned(#[from] crate::tune::FileError),
     /// The operating system refused to read a file.
     #[error("cannot read {path}: {source}")]

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use tilewright_codegen::target::Target;
 use tilewright_models::checkpoint::EMBEDDING;
@@ -12,8 +13,8 @@ use tilewright_models::tune::check::Reference;
 use tilewright_models::tune::predict::Figures;
 use tilewright_models::tune::search::candidates;
 use tilewright_models::tune::site::fingerprint;
-use tilewright_models::tune::{Phase, Site};
-use tilewright_runtime::{AdapterChoice, AdapterKind, Device};
+use tilewright_models::tune::{Phase, Site, Tuning};
+use tilewright_runtime::{AdapterChoice, AdapterKind, AdapterSummary, Device};
 
 fn target() -> Target {
     Target { max_binding_bytes: 2 << 30, max_buffer_bytes: 2 << 30, ..Target::wide() }
@@ -50,6 +51,28 @@ fn every_site_has_a_meaning_at_a_reduced_shape() {
         let reference = Reference::of(&site, &target()).unwrap_or_else(|e| panic!("{}: {e}", site.key));
         assert!(!reference.shape().to_string().is_empty());
     }
+}
+
+/// The schedules for GPUs that nobody measured apply to the shapes that such GPUs have room for, and each is used.
+#[test]
+fn integrated_gpus_have_schedules_at_every_shape() {
+    let (name, driver) = ("some GPU".to_string(), "some driver".to_string());
+    let adapter = AdapterSummary { name, kind: AdapterKind::Integrated, backend: "vulkan".into(), driver };
+    let found = Tuning::Auto.found(&adapter).unwrap();
+    assert!(found.source.ends_with("this program (not measured)") && found.notes.is_empty(), "{found:?}");
+    let mut used = HashSet::new();
+    for preset in ["qwen2.5-0.5b", "qwen2.5-1.5b", "qwen2.5-3b", "qwen2.5-7b"] {
+        let config = synth::preset(preset).unwrap();
+        let tuned = Tuning::Found(Arc::clone(&found));
+        let options = EngineOptions { context: Some(4224), plain_argmax: true, tuned, ..EngineOptions::default() };
+        let (plan, notes) = Plan::choose(&config, EMBEDDING, &target(), &options, true).unwrap();
+        assert_eq!(notes, [""; 0], "{preset}");
+        let entries = found.tuned.entries.iter().filter(|e| plan.sites.iter().any(|s| s.uses(e)));
+        used.extend(entries.map(|e| e.schedule.name.clone()));
+        let most = plan.graphs[2..].iter().flat_map(|g| &g.ops).flat_map(|op| &op.program.shaders);
+        assert!(most.map(|s| s.loops.workgroup).max() <= Some(256), "{preset}: workgroups stay small");
+    }
+    assert_eq!(used.len(), found.tuned.entries.len(), "{used:?}");
 }
 
 /// What the adapter gives at the reduced shape is what the evaluator gives, also where extents are known at run time only.

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use tilewright_models::tune::Tuned;
+
 use crate::run::{path, program, ran, run, small_model};
 
 /// Seconds that are enough for a kernel of a small model on a software adapter.
@@ -41,17 +43,46 @@ fn what_is_found_is_kept_used_and_gone_on_with() {
     // An edit is somebody's own.
     let edited = text.replace("for argmax_merged {", "for argmax_merged {\n    // mine");
     fs::write(&file, &edited).unwrap();
-    tune(&["--kernel", "argmax_merged", "--again"]).fails(2, &["mine.txt was edited", "--output", "--force"]);
+    tune(&["--kernel", "argmax_merged", "--again"]).fails(2, &["mine.txt is not as", "--output", "--force"]);
     assert_eq!(fs::read_to_string(&file).unwrap(), edited);
-    // What the compiler would make another text of is passed over, aloud.
     let line = text.lines().find(|l| l.starts_with("// text: ")).unwrap();
     fs::write(&file, text.replace(line, "// text: 0123456789abcdef")).unwrap();
-    let told = generate(path(&file));
-    let note =
-        "a tuned schedule is not used: `argmax_merged decode v.Parts=5 f32`: the compiler makes another text of it";
-    assert!(told.stderr.contains(note), "{}", told.stderr);
-    let without = told.json();
-    assert_eq!((&without["tuned_kernels"], &without["token_ids"]), (&0.into(), &with["token_ids"]));
+    assert_eq!(generate(path(&file)).json()["tuned_kernels"], 1, "an edited file is used as it stands");
+    let plain = |tier: &[&str]| {
+        let fixed = ["generate", "--model", path(model.path()), "--ids", "1,2,3", "--max-tokens", "4", "--json"];
+        run(&[&fixed[..], &["--temperature", "0", "--tuned", path(&file)], tier].concat())
+    };
+    let told = plain(&["--tier", "12"]);
+    assert!(told.stderr.contains("is not used: it counts where the tier is chosen"), "{}", told.stderr);
+    // What cannot be used is passed over, aloud, with its place; the tier stays.
+    let mut other = Tuned::read("f", &text).unwrap();
+    other.entries[0].text = Some(1);
+    for (text, told) in [
+        (other.to_string(), "`argmax_merged decode v.Parts=5 f32`: the compiler makes another text of it"),
+        (text.replace("t: grid;", "t: grid; store v.max: f16;"), "drop `store`"),
+        (text.replace("t: grid;", "q: grid;"), "no axis `q`"),
+        (text.replace("v.Parts=5", "v.Parts=6"), "none is for a kernel and shape that runs here"),
+        (text.replace("// driver: ", "// driver: another "), "was measured with driver another"),
+    ] {
+        fs::write(&file, text).unwrap();
+        let without = plain(&[]);
+        assert!(without.stderr.contains(told) && without.stderr.contains("mine.txt"), "{told}: {}", without.stderr);
+        let without = without.json();
+        assert_eq!((&without["tier"], &without["token_ids"]), (&with["tier"], &with["token_ids"]), "{told}");
+    }
+}
+
+/// Before anything is measured it is known where the result goes.
+#[test]
+fn a_place_that_cannot_be_written_is_told_at_once() {
+    let model = small_model();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let below = file.path().join("mine.txt");
+    for place in [path(&below), path(model.path())] {
+        let ran = run(&["tune", "--model", path(model.path()), "--output", place]);
+        assert!(!ran.stderr.contains("kernels and shapes"), "{}", ran.stderr);
+        ran.fails(1, &["cannot write", place]);
+    }
 }
 
 #[test]
@@ -75,12 +106,12 @@ fn mistakes_are_told_before_anything_is_loaded() {
     fs::write(&file, "// adapter: x\nschedule a for linear { t: lanes; }\n").unwrap();
     run(&["tune", "--model", path(model.path()), "--dry-run", "--kernel", "nosuch"])
         .fails(2, &["--kernel nosuch", "norm_linear"]);
-    run(&["tune", "--model", path(model.path()), "--output", path(&file)]).fails(2, &["broken.txt was edited"]);
+    run(&["tune", "--model", path(model.path()), "--output", path(&file)]).fails(2, &["broken.txt is not as"]);
     for (name, told) in [("broken.txt", "broken.txt:2:"), ("none.txt", "cannot be read")] {
         let tuned = dir.path().join(name);
         let args =
             ["generate", "--model", path(model.path()), "--ids", "1", "--max-tokens", "1", "--tuned", path(&tuned)];
-        run(&args).fails(1, &["--tuned ", told]);
+        run(&args).fails(1, &["tuned schedules: ", told]);
     }
 }
 

@@ -3,8 +3,10 @@
 //! The rule: a closed stdout is [`CliError::Closed`] and never a panic; colours and progress bars appear only where stderr is a
 //! terminal, and `NO_COLOR` turns colours off.
 
+use std::collections::BTreeSet;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::Path;
+use std::sync::Mutex;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -19,9 +21,13 @@ pub fn out(text: &str) -> Result<(), CliError> {
     })
 }
 
-/// Something worth a line on stderr.
+/// Something worth a line on stderr, once.
 pub fn note(text: &str) {
-    labelled("note", "36", text);
+    static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let new = TOLD.lock().is_ok_and(|mut told| told.insert(text.to_string()));
+    if new {
+        labelled("note", "36", text);
+    }
 }
 
 /// A plain line on stderr.

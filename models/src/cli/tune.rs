@@ -4,7 +4,7 @@
 //! first one ended. Absent: any schedule that was not measured and checked here.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -69,8 +69,9 @@ pub fn run(args: &TuneArgs) -> Result<(), CliError> {
     // What is compared should be numbers of a text.
     engine.prefill(&[1, 2])?;
     engine.decode(3)?;
-    let sites = wanted(args, engine.sites())?;
     let Some(mut rig) = engine.rig() else { return Ok(()) };
+    let mut sites = wanted(args, engine.sites())?;
+    sites.retain(|site| rig.ops(site) > 0);
     output::line(&format!(
         "tier {} on {}; {} to {}",
         engine.info().tier,
@@ -105,7 +106,7 @@ fn known(args: &TuneArgs, names: &[&str], why: &str) -> Result<(), CliError> {
 /// Searches one site after the other.
 fn tune(args: &TuneArgs, figures: &Figures, sites: &[Site], rig: &mut Rig, store: &mut Store) -> Result<(), CliError> {
     let watch = interrupt::watch();
-    let mut sites: Vec<&Site> = sites.iter().filter(|s| rig.ops(s) > 0).collect();
+    let mut sites: Vec<&Site> = sites.iter().collect();
     sites.sort_by(|a, b| a.phase.cmp(&b.phase).then(share(b, rig, figures).total_cmp(&share(a, rig, figures))));
     let weights = weights(&sites, rig, figures);
     let before = rig.graphs();
@@ -274,6 +275,7 @@ impl Store {
             entries: Vec::new(),
         };
         let mut store = Store { path, tuned: empty, force: args.force };
+        store.writable()?;
         if store.path.exists() {
             store.check()?;
             let text = find::read(&store.path).map_err(ModelError::from)?;
@@ -300,11 +302,24 @@ impl Store {
         if self.force || untouched(&text) {
             return Ok(());
         }
-        let message = format!("{} was edited since `tilewright tune` wrote it", self.path.display());
+        let message =
+            format!("{} is not as `tilewright tune` leaves its files: somebody has edited it", self.path.display());
         Err(CliError::usage(
             message,
             "use it with --tuned, write another file with --output, or overwrite it with --force",
         ))
+    }
+
+    /// What is found must have a place before anything is measured.
+    fn writable(&self) -> Result<(), CliError> {
+        let failed = |source| CliError::Write { path: self.path.clone(), source };
+        let folder = self.path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if std::fs::metadata(&self.path).is_ok_and(|found| !found.is_file()) {
+            return Err(failed(std::io::Error::other("it is no file")));
+        }
+        std::fs::create_dir_all(folder).map_err(failed)?;
+        let trial = folder.join(format!(".tune.{}", std::process::id()));
+        std::fs::File::create(&trial).and_then(|_| std::fs::remove_file(&trial)).map_err(failed)
     }
 
     /// Sites that the file has nothing for; those that it has something for run by it from here on, and with `--again` are searched

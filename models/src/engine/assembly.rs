@@ -329,15 +329,21 @@ impl<'a> Assembly<'a> {
             program.is_none() && !narrow
         });
         if let Some(entry) = tuned {
-            match compile(kernel, &stored(entry.schedule.clone()), &key.3, self.target) {
+            let done = compile(kernel, &stored(entry.schedule.clone()), &key.3, self.target);
+            let why = match done {
+                _ if !entry.schedule.stores.is_empty() => {
+                    "how tensors are stored is the tier's to say: drop `store`".into()
+                }
                 Ok(done) if entry.text.is_none_or(|text| text == fingerprint(&done)) => {
                     program = Some((done, entry.schedule.narrows()));
+                    String::new()
                 }
-                Ok(_) => self.passed.push(format!("`{at}`: the compiler makes another text of it than was measured")),
-                Err(error) => {
-                    let error = error.to_string();
-                    self.passed.push(format!("`{at}`: {}", error.lines().next().unwrap_or_default()));
-                }
+                Ok(_) => "the compiler makes another text of it than was measured".into(),
+                Err(error) => error.to_string().lines().next().unwrap_or_default().to_string(),
+            };
+            if program.is_none() {
+                let start = &entry.schedule.origin.start;
+                self.passed.push(format!("{}:{}: `{at}`: {why}", start.file, start.line));
             }
         }
         let (mut program, narrows) = match program {

@@ -206,7 +206,7 @@ impl Plan {
                         return Err(errors.swap_remove(at));
                     }
                     plan.unused = unused(&plan, options);
-                    notes.append(&mut plan.passed);
+                    notes.extend(plan.passed.iter().cloned());
                     return Ok((plan, notes));
                 }
                 Err(error) => {

@@ -93,7 +93,7 @@ const HEAD: &str = "\
 ";
 
 impl Tuned {
-    /// Reads the text of `path`.
+    /// Reads the text of `path`. In one that somebody has edited, no entry is bound to the text that was measured.
     ///
     /// # Errors
     /// All mistakes of the schedules' text, or the first of the comments.
@@ -132,6 +132,9 @@ impl Tuned {
                 _ => {}
             }
         }
+        if !untouched(text) {
+            places.iter_mut().for_each(|(_, place)| place.text = None);
+        }
         if tuned.adapter.is_empty() {
             return Err(FileError::NoAdapter { path: path.into() });
         }
@@ -153,9 +156,10 @@ impl Tuned {
         Ok(tuned)
     }
 
-    /// The entry of a site.
+    /// The entry of a site: its own, or else the first one whose name [covers](Key::covers) it.
     pub fn find(&self, at: &Key) -> Option<&Entry> {
-        self.entries.iter().rev().find(|e| e.at == *at)
+        let own = self.entries.iter().rev().find(|e| e.at == *at);
+        own.or_else(|| self.entries.iter().find(|e| e.at.covers(at)))
     }
 
     /// Puts an entry in the place of its site's.
@@ -239,7 +243,10 @@ mod tests {
     fn an_edit_is_noticed_wherever_it_is() {
         let text = tuned().to_string();
         for (from, to) in [("lanes(16)", "lanes(8)"), ("driver 1.2", "driver 1.3"), ("// sum: ", "// sum: 0")] {
-            assert!(!untouched(&text.replacen(from, to, 1)), "{from}");
+            let edited = text.replacen(from, to, 1);
+            assert!(!untouched(&edited), "{from}");
+            let read = Tuned::read("f", &edited).unwrap();
+            assert!(read.entries.iter().all(|e| e.text.is_none()), "{from}: it is used as it stands");
         }
         assert!(!untouched(""));
     }

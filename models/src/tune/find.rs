@@ -6,15 +6,22 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tilewright_runtime::{AdapterSummary, cache_folder, file_name};
+use tilewright_runtime::{AdapterKind, AdapterSummary, cache_folder, file_name};
 
 use super::file::{FileError, Tuned};
+use crate::engine::TierChoice;
 
 /// Files that are part of the program: name and text.
 const SHIPPED: &[(&str, &str)] = &[
     ("nvidia-h200", include_str!("../../assets/schedules/nvidia-h200.txt")),
     ("llvmpipe", include_str!("../../assets/schedules/llvmpipe.txt")),
+    ("integrated", include_str!("../../assets/schedules/integrated.txt")),
 ];
+
+/// The adapter of a file for all GPUs that share the processor's memory.
+const INTEGRATED: &str = "any integrated GPU";
+/// The driver of a file that was not measured.
+const UNMEASURED: &str = "none: not measured";
 
 /// Where tuned schedules come from.
 #[derive(Clone, Debug, Default)]
@@ -72,11 +79,32 @@ impl Tuning {
                 let mut notes = Vec::new();
                 if !same_adapter(&tuned.adapter, &adapter.name) {
                     notes.push(format!("{name} was measured on {}, and this is {}", tuned.adapter, adapter.name));
+                } else {
+                    notes.extend(other_driver(&name, &tuned, adapter));
                 }
                 Ok(Arc::new(Found { tuned, source: name, notes }))
             }
             Tuning::Auto => Ok(Arc::new(automatic(place(adapter).as_deref(), SHIPPED, adapter))),
         }
+    }
+}
+
+impl Found {
+    /// What must be said aloud once a plan uses `used` of these and has `passed` over others, each with its reason: all there is of a
+    /// file that was `asked` for; else only why the user's own file is not read.
+    pub fn told(&self, asked: Option<&Path>, tier: TierChoice, used: usize, passed: &[String]) -> Vec<String> {
+        let mut told = self.notes.clone();
+        let Some(path) = asked.map(Path::display) else { return told };
+        told.extend(passed.iter().cloned());
+        if matches!(tier, TierChoice::Number(_)) {
+            told.push(format!("--tuned {path} is not used: it counts where the tier is chosen, and --tier names one"));
+        } else if used == 0 && passed.is_empty() {
+            told.push(format!(
+                "no schedule of {path} is used: none is for a kernel and shape that runs here, as `tilewright tune --dry-run` names \
+                 them"
+            ));
+        }
+        told
     }
 }
 
@@ -87,6 +115,7 @@ fn automatic(cache: Option<&Path>, shipped: &[(&str, &str)], adapter: &AdapterSu
         let name = path.display().to_string();
         match read(path).and_then(|text| Tuned::read(&name, &text)) {
             Ok(tuned) if same_adapter(&tuned.adapter, &adapter.name) => {
+                found.notes.extend(other_driver(&name, &tuned, adapter));
                 found.tuned = tuned;
                 sources.push(name);
             }
@@ -96,11 +125,15 @@ fn automatic(cache: Option<&Path>, shipped: &[(&str, &str)], adapter: &AdapterSu
     }
     for (name, text) in shipped {
         match Tuned::read(name, text) {
-            Ok(tuned) if same_adapter(&tuned.adapter, &adapter.name) => {
+            Ok(tuned) if is_for(&tuned.adapter, adapter) => {
                 let new: Vec<_> = tuned.entries.iter().filter(|e| found.tuned.find(&e.at).is_none()).cloned().collect();
                 if !new.is_empty() {
-                    let driver = if tuned.driver == adapter.driver { "this driver" } else { &tuned.driver };
-                    sources.push(format!("this program (measured with {driver})"));
+                    let how = match tuned.driver.as_str() {
+                        UNMEASURED => "not measured".to_string(),
+                        driver if driver == adapter.driver => "measured with this driver".to_string(),
+                        driver => format!("measured with {driver}"),
+                    };
+                    sources.push(format!("this program ({how})"));
                 }
                 if found.tuned.entries.is_empty() {
                     found.tuned = Tuned { entries: Vec::new(), ..tuned };
@@ -115,6 +148,17 @@ fn automatic(cache: Option<&Path>, shipped: &[(&str, &str)], adapter: &AdapterSu
     found
 }
 
+fn other_driver(name: &str, tuned: &Tuned, adapter: &AdapterSummary) -> Option<String> {
+    let (then, now) = (&tuned.driver, &adapter.driver);
+    (then != now).then(|| format!("{name} was measured with driver {then}, and this is {now}"))
+}
+
+/// Whether a file of the program's is for an adapter.
+fn is_for(name: &str, adapter: &AdapterSummary) -> bool {
+    let integrated = name == INTEGRATED && adapter.kind == AdapterKind::Integrated;
+    integrated || same_adapter(name, &adapter.name)
+}
+
 /// Whether two names are of one kind of adapter: what stands in parentheses is a version of something.
 fn same_adapter(a: &str, b: &str) -> bool {
     let head = |name: &str| name.split('(').next().unwrap_or_default().trim().to_lowercase();
@@ -127,7 +171,6 @@ mod tests {
     use crate::kernels::linear;
     use crate::tune::{Entry, Key};
     use tilewright_dsl::schedule::Schedule;
-    use tilewright_runtime::AdapterKind;
 
     fn adapter() -> AdapterSummary {
         let (name, driver) = ("a card (LLVM 15)".into(), "driver 1".into());

@@ -256,6 +256,9 @@ impl Search<'_> {
             Some(gain) => {
                 format!("{what} {} µs, with {before} {} µs; {raced} candidates raced", gain.new, gain.old)
             }
+            None if raced == 0 => {
+                format!("{before} stays: no time was left to race another; a larger --budget has some")
+            }
             None => format!("{before} stays: nothing is faster beyond the noise among {raced} candidates"),
         };
         let mut schedule = Schedule { name: at.schedule_name(), ..kept.schedule.clone() };

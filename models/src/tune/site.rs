@@ -64,6 +64,19 @@ impl Key {
         Key(text.split_whitespace().collect::<Vec<_>>().join(" "))
     }
 
+    /// Whether this name, in which `*` stands for any words, is also that of `site`.
+    pub fn covers(&self, site: &Key) -> bool {
+        fn words(pattern: &[&str], site: &[&str]) -> bool {
+            match pattern.split_first() {
+                None => site.is_empty(),
+                Some((&"*", rest)) => (0..=site.len()).any(|n| words(rest, &site[n..])),
+                Some((word, rest)) => site.first() == Some(word) && words(rest, &site[1..]),
+            }
+        }
+        let pattern: Vec<&str> = self.0.split(' ').collect();
+        words(&pattern, &site.0.split(' ').collect::<Vec<_>>())
+    }
+
     /// The kernel.
     pub fn kernel(&self) -> &str {
         self.0.split(' ').next().unwrap_or_default()
@@ -177,6 +190,19 @@ mod tests {
         assert_eq!(short.kernel(), "attention");
         assert_eq!(Key::read(&short.to_string()), short);
         assert!(short.schedule_name().starts_with("attention_decode_h14_"), "{}", short.schedule_name());
+    }
+
+    #[test]
+    fn a_star_stands_for_any_words() {
+        let site = Key::read("attention decode H=14 D=64 G=2 f32");
+        for pattern in ["attention decode H=14 D=64 G=2 f32", "attention decode *", "attention * D=64 * f32", "*"] {
+            assert!(Key::read(pattern).covers(&site), "{pattern}");
+        }
+        for pattern in
+            ["attention prefill *", "attention * D=128 *", "attention decode", "* D=6* *", "attention decode H=14"]
+        {
+            assert!(!Key::read(pattern).covers(&site), "{pattern}");
+        }
     }
 
     #[test]

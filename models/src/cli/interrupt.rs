@@ -1,7 +1,8 @@
 //! Ctrl-C, and the system's requests to end (SIGTERM, SIGHUP), which count as one.
 //!
-//! The rule: while work that can be cut short is done, the first Ctrl-C asks for an end and the second one enforces it, unless it comes
-//! with the first: what ends a group of processes may tell each of them as well. At any other time the first one ends the program. Either way the exit code is 130, as shells expect.
+//! The rule: while work that can be cut short is done, the first Ctrl-C asks for an end and the second one enforces it, unless it
+//! comes with the first: what ends a group of processes may tell each of them as well. At any other time the first one ends the
+//! program. Either way the exit code is 130, as shells expect.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};

@@ -15,7 +15,7 @@ use crate::error::ModelError;
 const UNDER_WAY: usize = 4;
 
 /// How long the steps that are handed over together should take at most: a text flows, and little is lost at its end.
-const TOGETHER: Duration = Duration::from_millis(8);
+const TOGETHER: Duration = Duration::from_millis(20);
 
 /// How many steps are handed over together. A submit costs little against a step (1,288 against 1,283 tokens a second on an H200), so
 /// that this is for the host: fewer hand-overs and waits where steps are short.

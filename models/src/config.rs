@@ -164,6 +164,15 @@ impl Config {
         self.num_key_value_heads * self.head_dim
     }
 
+    /// Parameters in all, each once.
+    pub fn parameters(&self) -> u64 {
+        let (h, q, kv) = (self.hidden_size, self.q_width(), self.kv_width());
+        let attention = (h + 1) * (q + 2 * kv) + q * h;
+        let layer = attention + 3 * h * self.intermediate_size + 2 * h;
+        let tables = if self.tie_word_embeddings { 1 } else { 2 };
+        (tables * self.vocab_size * h + self.num_hidden_layers * layer + h) as u64
+    }
+
     /// This configuration as a `config.json` that transformers reads, for weights stored as `dtype` ("bfloat16", ...).
     pub fn to_json(&self, dtype: &str) -> Value {
         let mut value = json!({

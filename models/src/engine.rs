@@ -12,6 +12,7 @@ mod limits;
 mod machine;
 mod plan;
 mod probe;
+mod verify;
 
 use std::fmt;
 use std::ops::Range;
@@ -81,6 +82,8 @@ pub struct EngineOptions {
     pub profile: bool,
     /// Whether the caller wants the largest logit's token and nothing else, so that the device may pick it.
     pub plain_argmax: bool,
+    /// Plans steps of so many positions by decode's schedules, for [`Engine::verify`].
+    pub verify: Option<u32>,
     /// Ids from here on are never picked by the device.
     pub vocab_limit: Option<u32>,
     /// Hears what a user should know of a run, each thing once.
@@ -100,6 +103,7 @@ impl Default for EngineOptions {
             context: None,
             profile: false,
             plain_argmax: false,
+            verify: None,
             vocab_limit: None,
             notice: |_| (),
         }
@@ -183,8 +187,7 @@ impl Engine {
         options: &EngineOptions,
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Engine, ModelError> {
-        let mut clock = Instant::now();
-        let mut lap = || std::mem::replace(&mut clock, Instant::now()).elapsed();
+        let start = Instant::now();
         let device = match options.backend {
             Backend::Wgpu => {
                 let shaders = options.shaders.clone();
@@ -192,6 +195,34 @@ impl Engine {
             }
             Backend::Interp => None,
         };
+        Self::load_on(device, start, config, weights, options, progress)
+    }
+
+    /// Another model on the device of this one.
+    ///
+    /// # Errors
+    /// As [`Engine::load`].
+    pub fn load_beside(
+        &self,
+        config: &Config,
+        weights: &dyn WeightSource,
+        options: &EngineOptions,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Engine, ModelError> {
+        let device = self.machine.device().map(|(device, _)| device.clone());
+        Self::load_on(device, Instant::now(), config, weights, options, progress)
+    }
+
+    /// Loads a model on a device that was opened from `clock` on, or on the host.
+    fn load_on(
+        device: Option<Device>,
+        mut clock: Instant,
+        config: &Config,
+        weights: &dyn WeightSource,
+        options: &EngineOptions,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Engine, ModelError> {
+        let mut lap = || std::mem::replace(&mut clock, Instant::now()).elapsed();
         let target = match &device {
             Some(device) => device.target().clone(),
             None => interpreted(options)?,

@@ -3,11 +3,16 @@
 //! Every message says which file, tensor or setting; what was found; what was expected; and what to do. Errors of devices
 //! and schedules are those of the crates below, passed on as they are.
 
+mod words;
+
 use std::path::PathBuf;
 
 use tilewright_runtime::Size;
 
 use crate::engine::{StorageConflict, TooSmall};
+use crate::speculative::SpeculativeError;
+pub(crate) use words::counted;
+use words::{damaged, one_a_message};
 
 /// Everything that can go wrong between a model folder and the numbers that the kernels are fed.
 #[derive(Debug, thiserror::Error)]
@@ -431,6 +436,10 @@ pub enum ModelError {
     #[error(transparent)]
     Runtime(#[from] tilewright_runtime::RuntimeError),
 
+    /// A draft that does not fit its target, or steps that were not planned.
+    #[error(transparent)]
+    Speculative(#[from] SpeculativeError),
+
     /// A folder to be written already holds something.
     #[error("{path} is not an empty folder ({found}); expected a new or empty one; choose another, or remove it first")]
     Occupied {
@@ -476,25 +485,4 @@ pub enum ModelError {
         /// The folder.
         path: PathBuf,
     },
-}
-
-/// A number of things: `1 token`, `2 tokens`.
-pub(crate) fn counted(n: usize, one: &str, many: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { many })
-}
-
-/// Why numbers are not finite.
-fn damaged(narrow: bool) -> &'static str {
-    if narrow {
-        "the weights are damaged, or they overflow their 16 bits: store them in f32, as the schedules of tiers 0 and 1 do"
-    } else {
-        "the weights are damaged: download them again"
-    }
-}
-
-/// One `error:` after another.
-fn one_a_message(errors: &[ModelError]) -> String {
-    let messages = errors.iter().map(ModelError::to_string);
-    let messages: Vec<_> = messages.map(|m| if m.starts_with("error: ") { m } else { format!("error: {m}") }).collect();
-    messages.join("\n")
 }

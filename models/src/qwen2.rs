@@ -9,13 +9,13 @@ mod attention;
 mod head;
 mod names;
 
-pub use names::{ANGLES, IDS, LOGITS, PARTS, ROW, TOKEN};
+pub use names::{ANGLES, IDS, LOGITS, PARTS, ROW, TOKEN, TOKENS};
 
 use tilewright_runtime::{Role, ScalarSource};
 
 use crate::checkpoint::{EMBEDDING, layer_tensor};
 use crate::config::Config;
-use crate::engine::assembly::{Assembly, Call, Rows, Tensor};
+use crate::engine::assembly::{Assembly, Call, Tensor};
 use crate::error::ModelError;
 
 /// A model's ops in the making.
@@ -112,12 +112,12 @@ impl<'m, 'a> Qwen2<'m, 'a> {
 
     /// Whether this step's ops are those that the compiler made of several.
     fn fused(&self) -> bool {
-        self.a.tier().fused && self.a.rows() == Rows::One
+        self.a.tier().fused && self.a.rows().decodes()
     }
 
     /// Whether this step's projections are made with what follows them.
     fn followed(&self) -> bool {
-        self.a.tier().followed && self.a.rows() != Rows::One
+        self.a.tier().followed && !self.a.rows().decodes()
     }
 
     /// h += x·Wᵀ, in one op or in two; `labels` are the projection's and the sum's.

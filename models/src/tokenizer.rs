@@ -109,6 +109,19 @@ impl Tokenizer {
         self.bytes.len()
     }
 
+    /// Where it was read.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The first id that stands for something else in another tokenizer.
+    pub fn difference(&self, other: &Tokenizer) -> Option<String> {
+        let token = |t: &Tokenizer, id| t.token(id).map_or("nothing".into(), |token| format!("`{token}`"));
+        let mut ids = 0..self.entries().max(other.entries()) as u32;
+        let id = ids.find(|id| self.token(*id) != other.token(*id))?;
+        Some(format!("id {id} is {} in one and {} in the other", token(self, id), token(other, id)))
+    }
+
     /// How a token is written in the vocabulary, for messages.
     pub fn token(&self, id: u32) -> Option<String> {
         self.inner.id_to_token(id)

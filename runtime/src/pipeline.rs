@@ -42,7 +42,7 @@ impl Device {
     ///
     /// # Errors
     /// [`RuntimeError::Graph`], [`RuntimeError::Shader`], device loss.
-    pub fn compile(&self, graphs: &[Graph], progress: &mut dyn FnMut(Compiling<'_>)) -> Result<(), RuntimeError> {
+    pub fn compile(&self, graphs: &[&Graph], progress: &mut dyn FnMut(Compiling<'_>)) -> Result<(), RuntimeError> {
         graphs.iter().try_for_each(|graph| graph.check(self.target()))?;
         let mut seen = HashSet::new();
         let ops = graphs.iter().flat_map(|graph| &graph.ops);

@@ -64,6 +64,7 @@ fn json_has_every_field_and_nothing_else() {
         "readback_bytes_per_token",
         "seed",
         "shaders",
+        "speculative",
         "submits_per_token",
         "text",
         "tier",
@@ -84,7 +85,7 @@ fn json_has_every_field_and_nothing_else() {
     assert!(out["decode_tokens_per_s"].as_f64().unwrap() > 0.0 && out["prefill_tokens_per_s"].as_f64().unwrap() > 0.0);
 }
 
-fn sorted_as_documented() -> [&'static str; 18] {
+fn sorted_as_documented() -> [&'static str; 19] {
     [
         "prompt_ids",
         "token_ids",
@@ -104,6 +105,7 @@ fn sorted_as_documented() -> [&'static str; 18] {
         "dispatches_per_token",
         "readback_bytes_per_token",
         "weight_bytes",
+        "speculative",
     ]
 }
 

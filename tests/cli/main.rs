@@ -9,6 +9,7 @@ mod at_hand;
 mod bench;
 mod devices;
 mod diff;
+mod draft;
 mod explain;
 mod files;
 mod generate;

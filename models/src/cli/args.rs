@@ -17,7 +17,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::checkpoint::Dtype;
 use crate::synth::PRESETS;
-pub use engine::{BackendArg, DeviceArgs, EngineArgs, ModelArgs, ShadersArg, TierArgs};
+pub use engine::{BackendArg, DeviceArgs, DraftArgs, EngineArgs, ModelArgs, ShadersArg, TierArgs};
 pub use report::ReportArgs;
 pub use review::{DiffArgs, ExplainArgs, ExportArgs};
 pub use tune::{TuneArgs, TunedArgs};
@@ -86,6 +86,8 @@ Examples:
     echo \"Tell me a joke\" | tilewright generate --chat -
   Token ids, which need no tokenizer, and the result as JSON:
     tilewright generate --ids 286,297,283,2113,272 --json
+  A small model guesses for a large one, which takes nothing on trust:
+    tilewright generate --model DIR --draft SMALL-DIR --verbose \"Hello\"
   The slowest tier, and what it costs a token:
     tilewright generate --tier 0 --verbose \"Hello\"
 
@@ -116,6 +118,10 @@ pub struct GenerateArgs {
     /// The engine.
     #[command(flatten)]
     pub engine: EngineArgs,
+
+    /// The draft.
+    #[command(flatten)]
+    pub draft: DraftArgs,
 
     /// Stop after this many tokens
     #[arg(long, value_name = "N", default_value_t = 128, value_parser = count)]

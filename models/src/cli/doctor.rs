@@ -182,6 +182,7 @@ fn plan(
         plain_argmax: true,
         vocab_limit: None,
         notice: output::note,
+        ..EngineOptions::default()
     };
     output::out(&format!("\nplan on {} with a context of {context}\n", target.name))?;
     let plan = findings.check(Engine::plan(&folder.config, target, &options), |plan| {

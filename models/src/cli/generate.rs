@@ -4,6 +4,7 @@
 //! [`Finish`] reasons. Absent: batches, and stop words other than the model's own end tokens.
 
 mod prompt;
+mod writer;
 
 use std::time::{Duration, Instant};
 
@@ -20,6 +21,7 @@ use crate::error::{ModelError, counted};
 use crate::sampler::SamplingParams;
 use crate::tokenizer::{SpecialTokens, TextStream, Tokenizer};
 use prompt::Prompt;
+use writer::{Writer, drafted};
 
 /// Runs the command.
 pub fn run(args: &GenerateArgs) -> Result<(), CliError> {
@@ -35,12 +37,22 @@ pub fn run(args: &GenerateArgs) -> Result<(), CliError> {
     options.profile = args.profile;
     options.plain_argmax = sampling.is_plain_argmax();
     options.vocab_limit = u32::try_from(limit).ok();
-    let mut loaded = folder.load(&options)?;
+    options.verify = args.draft.draft.as_ref().map(|_| args.draft.gamma + 1);
+    let draft = drafted(args, &folder, &prompt)?;
+    let loaded = folder.load(&options)?;
     prompt.notes.iter().for_each(|text| output::note(text));
     if args.verbose {
         describe(&loaded);
         prompt.describe();
         output::line(&format!("sampling: {}", settings(&sampling)));
+    }
+
+    let mut writer = match &draft {
+        Some(draft) => Writer::pair(loaded.engine, draft, &options, args.draft.gamma)?,
+        None => Writer::Alone(Box::new(loaded.engine)),
+    };
+    if args.verbose {
+        writer.describe();
     }
 
     let watch = interrupt::watch();
@@ -52,20 +64,21 @@ pub fn run(args: &GenerateArgs) -> Result<(), CliError> {
         ids: 0,
     };
     let job = Job { prompt: &prompt, sampling, limit, max_tokens: args.max_tokens as usize, watch };
-    let run = job.run(&mut loaded.engine, &mut text);
+    let run = job.run(&mut writer, &mut text);
     // An error in the middle leaves the cursor after the text so far; one before any text leaves stdout empty.
     let ended = text.finish(run.is_ok());
     let run = run?;
     ended?;
 
     if args.json {
-        output::out(&format!("{:#}\n", report(&run, &loaded.engine, &prompt, text.all, seed)))?;
+        output::out(&format!("{:#}\n", report(&run, &writer, &prompt, text.all, seed)))?;
     }
     if args.verbose {
-        summarise(&run, &loaded.engine, prompt.ids.len());
+        summarise(&run, writer.engine(), prompt.ids.len());
+        writer.summarise();
     }
     if args.profile {
-        match loaded.engine.profile() {
+        match writer.engine().profile() {
             Some(table) => output::line(&table.to_string()),
             None => output::note("no profile: this adapter has no timestamp queries"),
         }
@@ -121,21 +134,29 @@ struct Run {
 }
 
 impl Job<'_> {
-    fn run(&self, engine: &mut Engine, text: &mut Text) -> Result<Run, CliError> {
+    fn run(&self, writer: &mut Writer, text: &mut Text) -> Result<Run, CliError> {
         let mut history = self.prompt.ids.clone();
         let start = Instant::now();
-        let step = engine.prefill(&history)?;
+        let step = writer.prefill(&history)?;
         let prefill = start.elapsed();
         let mut run =
             Run { ids: Vec::new(), finish: Finish::Length, prefill, decode: Duration::ZERO, decoded: 0, first: None };
         let Some(first) = self.take(&step, &mut history, &mut run, text)? else { return Ok(run) };
-        let room = (engine.context() - engine.position()) as usize;
+        let room = (writer.engine().context() - writer.engine().position()) as usize;
         let most = self.max_tokens - 1;
         let start = Instant::now();
-        engine.decode_on(first, most, &mut |step| {
-            run.decoded += 1;
-            self.take(&step, &mut history, &mut run, text)
-        })?;
+        match writer {
+            Writer::Alone(engine) => engine.decode_on(first, most, &mut |step| {
+                run.decoded += 1;
+                self.take(&step, &mut history, &mut run, text)
+            })?,
+            Writer::Pair(pair) => {
+                pair.decode_on(&mut history, most, &|step, history| self.choose(step, history), &mut |id| {
+                    run.decoded += 1;
+                    self.took(id, &mut run, text)
+                })?
+            }
+        }
         run.decode = start.elapsed();
         if run.finish == Finish::Length && run.decoded == room && room < most {
             run.finish = Finish::Context;
@@ -153,18 +174,23 @@ impl Job<'_> {
     ) -> Result<Option<u32>, CliError> {
         let id = self.choose(step, history)?;
         history.push(id);
+        Ok(self.took(id, run, text)?.then_some(id))
+    }
+
+    /// Shows a token; whether the text goes on behind it.
+    fn took(&self, id: u32, run: &mut Run, text: &mut Text) -> Result<bool, CliError> {
         run.ids.push(id);
         if self.prompt.eos_ids.contains(&id) {
             run.finish = Finish::Eos;
-            return Ok(None);
+            return Ok(false);
         }
         text.push(id)?;
         run.first.get_or_insert_with(since_start);
         if self.watch.asked() && run.ids.len() < self.max_tokens {
             run.finish = Finish::Interrupted;
-            return Ok(None);
+            return Ok(false);
         }
-        Ok((run.ids.len() < self.max_tokens).then_some(id))
+        Ok(run.ids.len() < self.max_tokens)
     }
 
     /// The token that follows `history`: the engine's own choice, or one from its logits.
@@ -216,6 +242,10 @@ fn check_flags(args: &GenerateArgs) -> Result<(), CliError> {
     sampling(args, SamplingParams::GREEDY).validate()?;
     if args.profile && args.engine.backend == super::args::BackendArg::Interp {
         let message = "--profile needs a GPU's clock; found --backend interp";
+        return Err(CliError::usage(message, "leave one of the two out"));
+    }
+    if args.profile && args.draft.draft.is_some() {
+        let message = "--profile times steps of one token; found --draft, whose steps are longer";
         return Err(CliError::usage(message, "leave one of the two out"));
     }
     Ok(())
@@ -333,7 +363,8 @@ fn summarise(run: &Run, engine: &Engine, prompt: usize) {
     ));
 }
 
-fn report(run: &Run, engine: &Engine, prompt: &Prompt, text: String, seed: u64) -> Value {
+fn report(run: &Run, writer: &Writer, prompt: &Prompt, text: String, seed: u64) -> Value {
+    let engine = writer.engine();
     let info = engine.info();
     json!({
         "prompt_ids": prompt.ids,
@@ -354,5 +385,6 @@ fn report(run: &Run, engine: &Engine, prompt: &Prompt, text: String, seed: u64) 
         "dispatches_per_token": info.dispatches,
         "readback_bytes_per_token": info.readback_bytes,
         "weight_bytes": info.weight_bytes,
+        "speculative": writer.report(),
     })
 }

@@ -24,6 +24,9 @@ use crate::engine::{Engine, EngineOptions, Progress as Step, TierChoice};
 use crate::error::ModelError;
 use crate::files::BUNDLED;
 
+/// Loads a model, which is watched.
+type Load<'l> = dyn FnMut(&mut dyn FnMut(Step<'_>)) -> Result<Engine, ModelError> + 'l;
+
 /// A model folder whose configuration has been read.
 pub struct Folder {
     /// The folder.
@@ -116,10 +119,20 @@ impl Folder {
 
     /// Loads mapped weights by `options`, and says once which of the user's schedules are not used.
     pub fn load_from(&self, weights: &Checkpoint, options: &EngineOptions) -> Result<Engine, CliError> {
+        self.watched(options, &mut |progress| Engine::load_watched(&self.config, weights, options, progress))
+    }
+
+    /// The same on the device of another engine.
+    pub fn load_beside(&self, engine: &Engine, options: &EngineOptions) -> Result<Engine, CliError> {
+        let weights = self.weights()?;
+        self.watched(options, &mut |progress| engine.load_beside(&self.config, &weights, options, progress))
+    }
+
+    fn watched(&self, options: &EngineOptions, load: &mut Load) -> Result<Engine, CliError> {
         let (mut bar, mut compiling) = (None, None);
         let mut planning = Some(Slow::new(None));
         planning.iter().for_each(|slow| slow.set("generating shaders".into()));
-        let loaded = Engine::load_watched(&self.config, weights, options, &mut |step| match step {
+        let loaded = load(&mut |step| match step {
             Step::Compiling(Compiling { kernel, schedule, number, count }) => {
                 let what = format!("compiling {kernel}/{schedule} {number} of {count}");
                 planning = None;
@@ -186,6 +199,7 @@ pub fn options(args: &EngineArgs, tier: TierChoice, context: usize) -> Result<En
         context: Some(u32::try_from(context).unwrap_or(u32::MAX)),
         profile: false,
         plain_argmax: false,
+        verify: None,
         vocab_limit: None,
         notice: output::note,
     })

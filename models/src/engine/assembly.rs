@@ -6,6 +6,7 @@
 //! is absent: that is the model's.
 
 mod counts;
+mod few;
 
 use counts::{traffic, words};
 use std::collections::{BTreeSet, HashMap};
@@ -76,6 +77,8 @@ impl Call<'_> {
 pub enum Rows {
     /// One.
     One,
+    /// Exactly this many, each as a step of one would have it: sums add in the same order.
+    Few(u32),
     /// Up to this many; the parameter `T` says how many.
     Chunk(u32),
 }
@@ -85,6 +88,7 @@ impl Rows {
     pub fn count(self) -> Count {
         match self {
             Rows::One => Count::Const(1),
+            Rows::Few(n) => Count::Const(n),
             Rows::Chunk(_) => Count::Param("T".into()),
         }
     }
@@ -93,8 +97,13 @@ impl Rows {
     pub fn capacity(self) -> usize {
         match self {
             Rows::One => 1,
-            Rows::Chunk(n) => n as usize,
+            Rows::Few(n) | Rows::Chunk(n) => n as usize,
         }
+    }
+
+    /// Whether kernels run as they do for one position.
+    pub fn decodes(self) -> bool {
+        !matches!(self, Rows::Chunk(_))
     }
 }
 
@@ -270,6 +279,7 @@ impl<'a> Assembly<'a> {
     fn program(&mut self, call: &Call) -> Result<Arc<Program>, ModelError> {
         let mut shape = match self.rows {
             Rows::One => Shape::new().fixed("T", 1),
+            Rows::Few(n) => Shape::new().fixed("T", n),
             Rows::Chunk(capacity) => Shape::new().param("T", capacity),
         };
         for (name, n) in call.extents {
@@ -302,6 +312,11 @@ impl<'a> Assembly<'a> {
             }
             schedule
         };
+        if let Rows::Few(rows) = self.rows {
+            let program = Arc::new(self.few(kernel, &key.3, storage, (rows, !matrices.is_empty()))?);
+            self.programs.insert(key, program.clone());
+            return Ok(program);
+        }
         let scalars = self.scalars(call);
         let (mut program, mut last) = (None, None);
         let meant = |s: &Schedule| s.kernel == call.kernel && !(self.plain && s.narrows());
@@ -322,7 +337,7 @@ impl<'a> Assembly<'a> {
                 Err(error) => self.refused.push((i, error.into())),
             }
         }
-        let phase = if self.rows == Rows::One { Phase::Decode } else { Phase::Prefill };
+        let phase = if self.rows.decodes() { Phase::Decode } else { Phase::Prefill };
         let at = Key::new(kernel, phase, &key.3, storage);
         let tuned = self.tuned.and_then(|tuned| tuned.find(&at)).filter(|entry| {
             let narrow = self.plain && entry.schedule.narrows();
@@ -399,7 +414,7 @@ impl<'a> Assembly<'a> {
         stored: &dyn Fn(Schedule) -> Schedule,
         shape: &Shape,
     ) -> Result<(Program, bool), CompileError> {
-        let own = self.tier.schedules(&kernel.name, self.rows != Rows::One, self.head_dim);
+        let own = self.tier.schedules(&kernel.name, !self.rows.decodes(), self.head_dim);
         let own = own.filter(|s| !(self.plain && s.narrows())).cloned();
         let mut tried = None;
         for schedule in own {

@@ -8,7 +8,7 @@ use tilewright_codegen::program::Shader;
 use tilewright_runtime::{BufferId, Graph, Op, Params, Read, ScalarSource};
 
 use super::machine::words;
-use super::plan::Stage;
+use super::plan::{Plan, Stage};
 use crate::error::ModelError;
 
 /// Invocations of a subgroup.
@@ -17,14 +17,17 @@ const SUBGROUP: u32 = 32;
 /// Graphs and their buffers.
 pub struct Interpreter {
     graphs: Vec<Graph>,
+    /// Steps of a few positions.
+    few: Vec<Graph>,
     buffers: Vec<Vec<u32>>,
 }
 
 impl Interpreter {
-    /// Buffers of zeros for the graphs, which all declare the same ones.
-    pub fn new(graphs: Vec<Graph>) -> Self {
-        let buffers = graphs[0].buffers.iter().map(|decl| vec![0; words(decl)]).collect();
-        Interpreter { graphs, buffers }
+    /// Buffers of zeros for a plan's graphs.
+    pub fn new(plan: &Plan) -> Self {
+        let buffers = plan.buffers().iter().map(|decl| vec![0; words(decl)]).collect();
+        let few = plan.verify.as_ref().map(|verify| verify.graphs.clone()).unwrap_or_default();
+        Interpreter { graphs: plan.graphs.clone(), few, buffers }
     }
 
     /// Writes whole words.
@@ -53,6 +56,18 @@ impl Interpreter {
         let graph = std::mem::replace(&mut self.graphs[stage as usize], empty());
         let ran = self.run(&graph, params);
         self.graphs[stage as usize] = graph;
+        ran?;
+        Ok(reads.iter().map(|r| self.read(*r)).collect())
+    }
+
+    /// Runs a step of a few positions and returns the bytes of each read.
+    ///
+    /// # Errors
+    /// [`ModelError::Interpreter`].
+    pub fn few(&mut self, far: bool, params: &Params, reads: &[Read]) -> Result<Vec<Vec<u8>>, ModelError> {
+        let graph = std::mem::replace(&mut self.few[usize::from(far)], empty());
+        let ran = self.run(&graph, params);
+        self.few[usize::from(far)] = graph;
         ran?;
         Ok(reads.iter().map(|r| self.read(*r)).collect())
     }

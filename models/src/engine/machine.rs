@@ -29,6 +29,8 @@ pub struct Gpu {
     device: Device,
     buffers: Arc<Buffers>,
     stages: Vec<Executor>,
+    /// Steps of a few positions.
+    few: Vec<Executor>,
     /// The last step of one position.
     last: Stage,
     profile: Option<(Profile, f64)>,
@@ -48,14 +50,17 @@ impl Gpu {
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Self, ModelError> {
         let buffers = Arc::new(Buffers::allocate(&device, plan.buffers())?);
-        device.compile(&plan.graphs, &mut |shader| progress(Progress::Compiling(shader)))?;
+        let few = plan.verify.iter().flat_map(|verify| &verify.graphs);
+        let all: Vec<&Graph> = plan.graphs.iter().chain(few.clone()).collect();
+        device.compile(&all, &mut |shader| progress(Progress::Compiling(shader)))?;
         let make = |graph: &Graph| Executor::new(&device, graph.clone(), Arc::clone(&buffers));
         let stages = plan.graphs.iter().map(make).collect::<Result<_, _>>()?;
+        let few = few.map(make).collect::<Result<_, _>>()?;
         let profile = match profile && device.timestamps() {
             true => Some((Profile::default(), copy_bandwidth(&device)?)),
             false => None,
         };
-        Ok(Gpu { device, buffers, stages, last: Stage::Decode, profile })
+        Ok(Gpu { device, buffers, stages, few, last: Stage::Decode, profile })
     }
 }
 
@@ -72,7 +77,7 @@ impl Machine {
     ) -> Result<Self, ModelError> {
         Ok(match device {
             Some(device) => Machine::Gpu(Box::new(Gpu::new(device.clone(), plan, profile, progress)?)),
-            None => Machine::Cpu(Box::new(Interpreter::new(plan.graphs.clone()))),
+            None => Machine::Cpu(Box::new(Interpreter::new(plan))),
         })
     }
 
@@ -124,6 +129,17 @@ impl Machine {
                 })
             }
             Machine::Cpu(cpu) => cpu.step(stage, params, reads),
+        }
+    }
+
+    /// Runs a step of a few positions, by the graph for a long cache or for a short one.
+    ///
+    /// # Errors
+    /// Those of the device, or a fault that the interpreter finds.
+    pub fn few(&mut self, far: bool, params: &Params, reads: &[Read]) -> Result<Vec<Vec<u8>>, ModelError> {
+        match self {
+            Machine::Gpu(gpu) => Ok(gpu.few[usize::from(far)].step(params, reads)?),
+            Machine::Cpu(cpu) => cpu.few(far, params, reads),
         }
     }
 

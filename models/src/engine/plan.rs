@@ -17,7 +17,7 @@ use super::{EngineOptions, TierChoice, limits};
 use crate::config::Config;
 use crate::error::ModelError;
 use crate::kernels::{self, attention_parts};
-use crate::qwen2::{ANGLES, IDS, LOGITS, PARTS, Qwen2, ROW, TOKEN};
+use crate::qwen2::{ANGLES, IDS, LOGITS, PARTS, Qwen2, ROW, TOKEN, TOKENS};
 use crate::tiers::{self, Tier};
 use crate::tune::{Site, Tuning};
 
@@ -41,6 +41,18 @@ impl Stage {
     }
 }
 
+/// Steps of a few positions, of each of which the result comes back.
+pub struct Verify {
+    /// How many positions.
+    pub rows: u32,
+    /// The graph behind few positions and, where the tier has one, that behind many.
+    pub graphs: Vec<Graph>,
+    /// The greedy token of each position, if the device picks it.
+    pub tokens: Option<BufferId>,
+    /// Bytes from the logits of one position to those of the next.
+    pub stride: u64,
+}
+
 /// The plan of a model.
 pub struct Plan {
     /// The tier that was taken.
@@ -49,6 +61,8 @@ pub struct Plan {
     pub graphs: Vec<Graph>,
     /// [`Stage::Prefill`] once more without schedules that narrow to f16, where the first one has some.
     pub plain: Option<Graph>,
+    /// Steps of a few positions by decode's schedules, where they were asked for.
+    pub verify: Option<Verify>,
     /// Weights in the order of their first use.
     pub weights: Vec<Placed>,
     /// The rotary table.
@@ -123,15 +137,24 @@ impl Plan {
         model.head(&row, head, token)?;
         let mut graphs = vec![prefill, a.end()];
         let near = tier.split.map_or(context, |most| most.min(context));
-        for (most, parts) in [(near, false), (context, true)].into_iter().take(if near < context { 2 } else { 1 }) {
-            a.begin(Rows::One, vec![params(tier, most - 1, 1, limit)]);
+        let both = || [(near, false), (context, true)].into_iter().take(if near < context { 2 } else { 1 });
+        let whole = |a: &mut Assembly, parts: bool| {
             let mut model = Qwen2::new(a, config, context as usize).in_parts(parts);
             let h = model.layers()?;
             match token {
                 true => model.greedy(&h, head)?,
                 false => model.head(&h, head, false)?,
             }
-            graphs.push(a.end());
+            Ok::<_, ModelError>(a.end())
+        };
+        for (most, parts) in both() {
+            a.begin(Rows::One, vec![params(tier, most - 1, 1, limit)]);
+            graphs.push(whole(a, parts)?);
+        }
+        let mut few = Vec::new();
+        for (_, parts) in both().filter(|_| options.verify.is_some()) {
+            a.begin(Rows::Few(options.verify.unwrap_or(1)), Vec::new());
+            few.push(whole(a, parts)?);
         }
 
         // Without what overflows f16: for prompts whose activations do.
@@ -144,6 +167,7 @@ impl Plan {
             false => None,
         };
 
+        let tokens = a.find(TOKENS).map(|placed| placed.buffers[0]);
         let place = |name: &str| a.find(name).cloned().ok_or_else(|| ModelError::Unplanned { tensor: name.into() });
         Ok(Plan {
             tier,
@@ -159,6 +183,15 @@ impl Plan {
             vocab: config.vocab_size as u32,
             unused: Vec::new(),
             plain: plain.map(|ops| a.graph(ops)),
+            verify: match options.verify {
+                Some(rows) => Some(Verify {
+                    rows,
+                    graphs: few.into_iter().map(|ops| a.graph(ops)).collect(),
+                    tokens,
+                    stride: place(LOGITS)?.layout.row_bytes(),
+                }),
+                None => None,
+            },
             sites: Vec::new(),
             passed: Vec::new(),
             graphs: graphs.into_iter().map(|ops| a.graph(ops)).collect(),
@@ -257,6 +290,14 @@ impl Plan {
     pub fn decode_stage(&self, pos: u32) -> Stage {
         let far = self.tier.split.is_some_and(|most| pos >= most);
         if far && self.graphs.len() > Stage::Far as usize { Stage::Far } else { Stage::Decode }
+    }
+
+    /// How many steps of one position from `pos` read the cache as the first of them does.
+    pub fn alike(&self, pos: u32) -> u32 {
+        match self.tier.split {
+            Some(most) if pos < most => most.min(self.context) - pos,
+            _ => self.context - pos,
+        }
     }
 
     /// Whether a stage leaves what it makes in a buffer.

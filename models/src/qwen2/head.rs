@@ -4,9 +4,9 @@
 
 use tilewright_runtime::{Role, ScalarSource};
 
-use super::{IDS, LOGITS, Qwen2, ROW, TOKEN};
+use super::{IDS, LOGITS, Qwen2, ROW, TOKEN, TOKENS};
 use crate::checkpoint::FINAL_NORM;
-use crate::engine::assembly::{Call, Tensor};
+use crate::engine::assembly::{Call, Rows, Tensor};
 use crate::error::ModelError;
 use crate::kernels::head_parts;
 
@@ -22,7 +22,7 @@ impl Qwen2<'_, '_> {
         Ok(last)
     }
 
-    /// From one row of the residual stream to logits, `[1, V]`, and where asked for to the greedy token, `[1]`.
+    /// From rows of the residual stream to logits, `[T, V]`, and where asked for to the greedy token of each, `[T]`.
     ///
     /// # Errors
     /// Those of [`Assembly::op`].
@@ -40,8 +40,8 @@ impl Qwen2<'_, '_> {
                 touched: &[],
             })?;
         } else {
-            let x = self.norm("final_norm", h, &norm)?; // [1, hidden]
-            self.project("head", &w, &x, &logits, vocab, hidden)?; // [1, V]
+            let x = self.norm("final_norm", h, &norm)?; // [T, hidden]
+            self.project("head", &w, &x, &logits, vocab, hidden)?; // [T, V]
         }
         if !token {
             return Ok(());
@@ -56,7 +56,7 @@ impl Qwen2<'_, '_> {
         })
     }
 
-    /// From one row of the residual stream to the greedy token, `[1]`. Where a tier splits and one binding holds the whole head,
+    /// From rows of the residual stream to the greedy token of each, `[T]`. Where a tier splits and one binding holds the whole head,
     /// logits are not written: every few rows keep their largest.
     ///
     /// # Errors
@@ -65,7 +65,7 @@ impl Qwen2<'_, '_> {
         let (hidden, vocab) = (self.c.hidden_size, self.c.vocab_size);
         let norm = self.a.tensor(FINAL_NORM, Role::Weight); // [hidden]
         let w = self.a.tensor(head, Role::Weight); // [V, hidden]
-        let (max, index) = (self.activation("head max"), self.activation("head index")); // [1, parts] each
+        let (max, index) = (self.activation("head max"), self.activation("head index")); // [T, parts] each
         let parts = ("v.Parts", vocab.div_ceil(head_parts::CHUNK as usize));
         let call = Call {
             label: "head",
@@ -91,7 +91,11 @@ impl Qwen2<'_, '_> {
 
     /// The greedy token's buffer: the next step's input, or a place of its own.
     fn token(&self) -> Tensor {
-        if self.a.tier().ahead { self.a.tensor(IDS, Role::Input) } else { self.a.tensor(TOKEN, Role::Output) }
+        match self.a.rows() {
+            Rows::Few(_) => self.a.tensor(TOKENS, Role::Output),
+            _ if self.a.tier().ahead => self.a.tensor(IDS, Role::Input),
+            _ => self.a.tensor(TOKEN, Role::Output),
+        }
     }
 }
 

@@ -10,5 +10,7 @@ pub const ANGLES: &str = "angles";
 pub const LOGITS: &str = "logits";
 /// The greedy token, `[1]`.
 pub const TOKEN: &str = "token";
+/// The greedy token behind each position of a step of a few, `[T]`.
+pub const TOKENS: &str = "tokens";
 /// The parameter that says in how many parts a step reads the cache.
 pub const PARTS: &str = "parts";

@@ -14,6 +14,7 @@ mod narrow;
 mod plans;
 mod rule;
 mod schedules;
+mod speculative;
 mod stages;
 mod tiers;
 mod variants;

@@ -177,7 +177,7 @@ fn compiling_tells_of_each_text_once() {
         let mut told = Vec::new();
         let mut progress =
             |c: Compiling<'_>| told.push(format!("{}/{} {} of {}", c.kernel, c.schedule, c.number, c.count));
-        device.compile(graphs, &mut progress).unwrap();
+        device.compile(&graphs.iter().collect::<Vec<_>>(), &mut progress).unwrap();
         told
     };
     // Two texts, whatever the number of parts, ops and graphs.

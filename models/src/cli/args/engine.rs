@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use tilewright_runtime::{AdapterChoice, TargetSpec};
 
 use super::TunedArgs;
-use super::values::{adapter, count, target, tier};
+use super::values::{adapter, count, gamma, target, tier};
 use crate::engine::{Backend, TierChoice};
 
 /// Which model.
@@ -61,6 +61,18 @@ pub struct EngineArgs {
     /// The device.
     #[command(flatten)]
     pub device: DeviceArgs,
+}
+
+/// A draft.
+#[derive(Debug, clap::Args)]
+pub struct DraftArgs {
+    /// A smaller model with the same tokens guesses some of them, and the model verifies these in one pass: the text is the same
+    #[arg(long, value_name = "DIR")]
+    pub draft: Option<PathBuf>,
+
+    /// Tokens that the draft guesses at a time, 1 to 16
+    #[arg(long, value_name = "N", requires = "draft", default_value_t = 4, value_parser = gamma)]
+    pub gamma: u32,
 }
 
 /// `--tier`.

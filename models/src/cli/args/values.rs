@@ -51,6 +51,9 @@ pub fn target(text: &str) -> Result<TargetSpec, String> {
     TargetSpec::read(text).map_err(|e| e.to_string().replacen(&twice, "", 1))
 }
 
+/// The most tokens that a draft guesses at a time.
+const MOST_GUESSES: u32 = 16;
+
 /// A whole number from 1.
 pub fn count(text: &str) -> Result<u32, String> {
     whole(text, 1)
@@ -59,6 +62,16 @@ pub fn count(text: &str) -> Result<u32, String> {
 /// A whole number from 2.
 pub fn several(text: &str) -> Result<u32, String> {
     whole(text, 2)
+}
+
+/// Tokens that a draft guesses at a time.
+pub fn gamma(text: &str) -> Result<u32, String> {
+    match whole(text, 1)? {
+        n @ 1..=MOST_GUESSES => Ok(n),
+        n => Err(format!(
+            "{n} tokens at a time; expected 1 to {MOST_GUESSES}: hardly a draft is right that often in a row"
+        )),
+    }
 }
 
 /// A whole number, 0 included, that counts things in memory.

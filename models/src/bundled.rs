@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 
 use crate::error::ModelError;
-use crate::files::BUNDLED;
+use crate::files::{BUNDLED, BUNDLED_DRAFT};
 
 /// The environment variable that names a folder with `tiny/` in it.
 pub const ASSETS_VARIABLE: &str = "TILEWRIGHT_ASSETS";
@@ -19,6 +19,15 @@ pub const ASSETS_VARIABLE: &str = "TILEWRIGHT_ASSETS";
 pub fn bundled_dir() -> Result<PathBuf, ModelError> {
     let program = std::env::current_exe().ok().and_then(|p| p.parent().map(PathBuf::from));
     choose(std::env::var_os(ASSETS_VARIABLE).map(PathBuf::from), program)
+}
+
+/// The folder of the bundled model's draft: `draft` beside the model's own folder, where the bundled one is not used, if it is there.
+///
+/// # Errors
+/// As [`bundled_dir`].
+pub fn bundled_draft_dir() -> Result<PathBuf, ModelError> {
+    let beside = bundled_dir()?.with_file_name("draft");
+    Ok(if beside.join("config.json").is_file() { beside } else { BUNDLED_DRAFT.into() })
 }
 
 fn choose(assets: Option<PathBuf>, program: Option<PathBuf>) -> Result<PathBuf, ModelError> {

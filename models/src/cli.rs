@@ -1,4 +1,4 @@
-//! The command line: `generate`, `logits`, `bench`, `report`, `tune`, `synth`, `shaders`, `diff`, `explain`, `doctor`.
+//! The command line: `generate`, `logits`, `bench`, `report`, `lab`, `tune`, `synth`, `shaders`, `diff`, `explain`, `doctor`.
 //!
 //! From arguments and a model folder it makes text on stdout and everything else on stderr, so that stdout can be piped. The rule:
 //! exit code 0 on success, 2 where the command line is wrong, in itself or for this model or machine, 1 where anything else is, 130
@@ -15,6 +15,7 @@ mod explain;
 mod export;
 mod generate;
 mod interrupt;
+mod lab;
 mod logits;
 mod model;
 mod names;
@@ -49,6 +50,7 @@ pub fn main() -> ExitCode {
         Command::Logits(args) => logits::run(args),
         Command::Bench(args) => bench::run(args),
         Command::Report(args) => report::run(args),
+        Command::Lab(args) => lab::run(args),
         Command::Tune(args) => tune::run(args),
         Command::Synth(args) => synth::run(args),
         Command::Shaders(args) => shaders::run(args),

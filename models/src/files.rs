@@ -1,7 +1,8 @@
 //! A model's files: in a folder, or part of this program.
 //!
-//! Whoever reads a model asks here, by path. The rule: under the folder [`BUNDLED`], whose name no other folder has, lies the
-//! bundled model, embedded in the program, so that it is there wherever the program lies; every other path is a regular file of the file system's, or a link to one.
+//! Whoever reads a model asks here, by path. The rule: under the folders [`BUNDLED`] and [`BUNDLED_DRAFT`], whose names no other folders
+//! have, lie the bundled model and its draft, embedded in the program, so that they are there wherever the program lies; every other path
+//! is a regular file of the file system's, or a link to one.
 //! Nothing is unpacked. Absent: writing.
 
 use std::borrow::Cow;
@@ -17,7 +18,15 @@ use crate::error::ModelError;
 /// The folder of the bundled model.
 pub const BUNDLED: &str = "<bundled model>";
 
-static EMBEDDED: [(&str, &[u8]); 5] = [
+/// The folder of the bundled model's draft.
+pub const BUNDLED_DRAFT: &str = "<bundled draft>";
+
+type Files = [(&'static str, &'static [u8])];
+
+/// The embedded folders with their names, and those that they have in the assets.
+static FOLDERS: [(&str, &str, &Files); 2] = [(BUNDLED, "tiny", &TINY), (BUNDLED_DRAFT, "draft", &DRAFT)];
+
+static TINY: [(&str, &[u8]); 5] = [
     ("config.json", include_bytes!("../assets/tiny/config.json")),
     ("generation_config.json", include_bytes!("../assets/tiny/generation_config.json")),
     ("model.safetensors", include_bytes!("../assets/tiny/model.safetensors")),
@@ -25,16 +34,26 @@ static EMBEDDED: [(&str, &[u8]); 5] = [
     ("tokenizer_config.json", include_bytes!("../assets/tiny/tokenizer_config.json")),
 ];
 
-/// The embedded file of that path, if the path is of the bundled model.
+// Tokens are those of the model that it is the draft of.
+static DRAFT: [(&str, &[u8]); 5] = [
+    ("config.json", include_bytes!("../assets/draft/config.json")),
+    ("generation_config.json", TINY[1].1),
+    ("model.safetensors", include_bytes!("../assets/draft/model.safetensors")),
+    ("tokenizer.json", TINY[3].1),
+    ("tokenizer_config.json", TINY[4].1),
+];
+
+/// The embedded file of that path, if the path is of an embedded folder.
 fn embedded(path: &Path) -> Option<io::Result<&'static [u8]>> {
-    let name = path.strip_prefix(BUNDLED).ok()?;
-    let found = EMBEDDED.iter().find(|(file, _)| Path::new(file) == name);
+    let inside = |(folder, _, files): &(&str, &str, &'static Files)| Some((path.strip_prefix(folder).ok()?, *files));
+    let (name, files) = FOLDERS.iter().find_map(inside)?;
+    let found = files.iter().find(|(file, _)| Path::new(file) == name);
     Some(found.map(|(_, bytes)| *bytes).ok_or_else(|| ErrorKind::NotFound.into()))
 }
 
 /// Whether there is a folder of this name.
 pub(crate) fn is_folder(dir: &Path) -> bool {
-    dir == Path::new(BUNDLED) || dir.is_dir()
+    FOLDERS.iter().any(|(folder, ..)| dir == Path::new(folder)) || dir.is_dir()
 }
 
 /// Whether anything has this name.
@@ -114,12 +133,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_program_holds_the_folder_of_the_assets() {
-        let assets = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/tiny");
-        for (name, bytes) in EMBEDDED {
-            assert_eq!(std::fs::read(assets.join(name)).unwrap(), bytes, "{name}");
-            let path = Path::new(BUNDLED).join(name);
-            assert!(exists(&path) && *read(&path).unwrap() == *bytes && *Bytes::open(&path).unwrap() == *bytes);
+    fn the_program_holds_the_folders_of_the_assets() {
+        for (folder, name, files) in FOLDERS {
+            let assets = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets").join(name);
+            for (name, bytes) in files {
+                assert_eq!(std::fs::read(assets.join(name)).unwrap(), *bytes, "{folder}/{name}");
+                let path = Path::new(folder).join(name);
+                assert!(exists(&path) && *read(&path).unwrap() == **bytes && *Bytes::open(&path).unwrap() == **bytes);
+            }
         }
         let other = Path::new(BUNDLED).join("chat_template.jinja");
         assert!(!exists(&other) && is_folder(Path::new(BUNDLED)));

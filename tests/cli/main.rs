@@ -14,6 +14,7 @@ mod explain;
 mod files;
 mod generate;
 mod hlsl;
+mod lab;
 mod prompts;
 mod readme;
 mod report;

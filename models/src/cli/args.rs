@@ -4,6 +4,7 @@
 //! anything is opened. Absent: defaults that a model's own files set.
 
 mod engine;
+mod lab;
 mod read;
 mod report;
 mod review;
@@ -18,6 +19,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 use crate::checkpoint::Dtype;
 use crate::synth::PRESETS;
 pub use engine::{BackendArg, DeviceArgs, DraftArgs, EngineArgs, ModelArgs, ShadersArg, TierArgs};
+pub use lab::LabArgs;
 pub use report::ReportArgs;
 pub use review::{DiffArgs, ExplainArgs, ExportArgs};
 pub use tune::{TuneArgs, TunedArgs};
@@ -63,6 +65,8 @@ pub enum Command {
     Bench(BenchArgs),
     /// Measure everything that this project is judged by, beside figures of others, with plots
     Report(ReportArgs),
+    /// Measure each pillar of inference against the plain way: cache, draft, fused kernels
+    Lab(LabArgs),
     /// Search faster schedules for this adapter by measuring, and keep them
     Tune(TuneArgs),
     /// Write a model of any Qwen2.5 shape by formula, to measure speed without downloading weights
@@ -87,7 +91,7 @@ Examples:
   Token ids, which need no tokenizer, and the result as JSON:
     tilewright generate --ids 286,297,283,2113,272 --json
   A small model guesses for a large one, which takes nothing on trust:
-    tilewright generate --model DIR --draft SMALL-DIR --verbose \"Hello\"
+    tilewright generate --draft bundled --verbose \"The capital of France is\"
   The slowest tier, and what it costs a token:
     tilewright generate --tier 0 --verbose \"Hello\"
 

@@ -6,7 +6,6 @@
 
 mod page;
 mod peers;
-mod plot;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -18,6 +17,7 @@ use serde_json::Value;
 use super::args::ReportArgs;
 use super::error::CliError;
 use super::output;
+use crate::spread::Spread;
 
 /// Presets of the shapes by formula, with the words by which the report calls them.
 const SHAPES: [(&str, &str); 2] = [("qwen2.5-0.5b", "0.5B"), ("qwen2.5-7b", "7B")];
@@ -70,24 +70,6 @@ pub struct Figure {
     pub command: String,
     /// Why there is none.
     pub error: Option<String>,
-}
-
-/// A median, the least and the most.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Spread {
-    /// The median.
-    pub median: f64,
-    /// The least.
-    pub min: f64,
-    /// The most.
-    pub max: f64,
-}
-
-impl Spread {
-    fn read(value: &Value) -> Option<Self> {
-        let at = |name: &str| value[name].as_f64();
-        Some(Spread { median: at("median")?, min: at("min")?, max: at("max")? })
-    }
 }
 
 /// A tier's speed.

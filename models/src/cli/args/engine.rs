@@ -66,7 +66,8 @@ pub struct EngineArgs {
 /// A draft.
 #[derive(Debug, clap::Args)]
 pub struct DraftArgs {
-    /// A smaller model with the same tokens guesses some of them, and the model verifies these in one pass: the text is the same
+    /// A smaller model with the same tokens guesses some of them, and the model verifies these in one pass: the text is the same;
+    /// `bundled` is the bundled model's own
     #[arg(long, value_name = "DIR")]
     pub draft: Option<PathBuf>,
 

@@ -5,6 +5,7 @@ use tilewright_runtime::{AdapterChoice, TargetSpec};
 
 use super::report::Counts;
 use crate::engine::TierChoice;
+use crate::lab::STUDIES;
 use crate::tiers;
 use crate::tune::Tuning;
 
@@ -28,6 +29,14 @@ pub struct Rungs {
 /// Extents by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShapeArg(pub Vec<(String, Extent)>);
+
+/// `all` or a study of the lab.
+pub fn study(text: &str) -> Result<String, String> {
+    match text == "all" || STUDIES.contains(&text) {
+        true => Ok(text.into()),
+        false => Err(format!("no study `{text}`; expected `all` or one of {}", STUDIES.join(", "))),
+    }
+}
 
 /// A number or a part of a name.
 pub fn adapter(text: &str) -> Result<AdapterChoice, String> {

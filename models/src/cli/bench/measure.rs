@@ -15,6 +15,7 @@ use crate::checkpoint::Checkpoint;
 use crate::engine::{Engine, EngineInfo, EngineOptions, Step, TierChoice};
 use crate::error::{ModelError, counted};
 use crate::sampler::{SamplingParams, hash};
+use crate::spread::Spread;
 use crate::tiers;
 
 /// What is measured.
@@ -104,26 +105,6 @@ fn busy() -> Option<Duration> {
     };
     let tasks = std::fs::read_dir("/proc/self/task").ok()?;
     tasks.flatten().map(one).sum::<Option<u64>>().map(Duration::from_nanos)
-}
-
-/// Several measurements of the same thing.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Spread {
-    /// The median; the lower one of an even number.
-    pub median: f64,
-    /// The least.
-    pub min: f64,
-    /// The most.
-    pub max: f64,
-}
-
-impl Spread {
-    /// Of at least one value.
-    fn of(mut values: Vec<f64>) -> Self {
-        values.sort_by(f64::total_cmp);
-        let at = |i: usize| values.get(i).copied().unwrap_or(f64::NAN);
-        Spread { median: at(values.len().saturating_sub(1) / 2), min: at(0), max: at(values.len().saturating_sub(1)) }
-    }
 }
 
 impl Bench<'_> {

@@ -6,9 +6,10 @@
 
 use std::fmt::Write;
 
-use super::measure::{Bench, Device, Measured, Row, Spread};
+use super::measure::{Bench, Device, Measured, Row};
 use super::rule::TOLERANCE;
 use super::table;
+use crate::spread::Spread;
 use crate::tiers::{self, Tier};
 
 /// The measurements of one context.

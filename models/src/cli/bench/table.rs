@@ -5,8 +5,9 @@ use tilewright_runtime::Size;
 
 use super::super::error::CliError;
 use super::super::generate::loading;
-use super::measure::{Bench, Device, Measured, Row, Spread};
+use super::measure::{Bench, Device, Measured, Row};
 use super::rule::{TOLERANCE, Verdict};
+use crate::spread::Spread;
 use crate::tiers;
 
 const HEADS: [&str; 11] = [
@@ -137,7 +138,7 @@ fn row(row: &Row) -> Value {
 }
 
 fn numbers(row: &Row, measured: &Measured) -> Value {
-    let spread = |s: &Spread| json!({ "median": s.median, "min": s.min, "max": s.max });
+    let spread = Spread::json;
     let info = &measured.info;
     let passed = match &measured.verdict {
         Verdict::Reference | Verdict::Equal { .. } | Verdict::Within { .. } => Some(true),

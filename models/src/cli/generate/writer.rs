@@ -10,6 +10,7 @@ use super::super::model::Folder;
 use super::super::output;
 use super::millis;
 use super::prompt::Prompt;
+use crate::bundled::bundled_draft_dir;
 use crate::engine::{Engine, EngineOptions, Step};
 use crate::error::{ModelError, counted};
 use crate::files;
@@ -27,6 +28,7 @@ pub enum Writer {
 /// The draft's folder, once it is known to fit.
 pub fn drafted(args: &GenerateArgs, folder: &Folder, prompt: &Prompt) -> Result<Option<Folder>, CliError> {
     let Some(dir) = &args.draft.draft else { return Ok(None) };
+    let dir = &if dir == Path::new("bundled") { bundled_draft_dir()? } else { dir.clone() };
     let draft = Folder::open(&ModelArgs { model: Some(dir.clone()) })?;
     let tokenizer = match files::exists(&dir.join("tokenizer.json")) {
         true => Some(Tokenizer::open(dir, &draft.config)?),

@@ -5,8 +5,9 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::super::args::ReportArgs;
-use super::plot::{bars, line, three};
-use super::{Figure, Spread, Tier, peers};
+use super::{Figure, Tier, peers};
+use crate::plot::{bars, line, three};
+use crate::spread::Spread;
 
 /// The files of a report, in the order of [`Page::files`].
 pub const FILES: [&str; 4] = ["report.md", "report.json", "tiers.svg", "context.svg"];
@@ -68,7 +69,7 @@ impl Page<'_> {
 
     /// One object.
     pub fn json(&self) -> Value {
-        let spread = |s: &Spread| json!({ "median": s.median, "min": s.min, "max": s.max });
+        let spread = Spread::json;
         let figure = |f: &Figure| {
             json!({
                 "model": f.model,

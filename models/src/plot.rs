@@ -1,4 +1,4 @@
-//! Two kinds of plot as SVG text: bars, and a line over a logarithmic axis.
+//! Three kinds of plot as SVG text: bars, a line over a logarithmic axis, and several lines over two of them.
 //!
 //! The rule: a plot is readable on a light and on a dark page, in print and without colours; every value is written out beside its
 //! mark, with its spread. Absent: a library; what is drawn are rectangles, lines and words.
@@ -6,7 +6,7 @@
 
 use std::fmt::Write;
 
-use super::Spread;
+use crate::spread::Spread;
 
 const WIDTH: f64 = 760.0;
 const LEFT: f64 = 170.0;
@@ -95,6 +95,72 @@ pub fn line(title: &str, unit: &str, axis: &str, points: &[(u32, Spread)]) -> St
     out + "</svg>\n"
 }
 
+/// Several lines over a logarithmic axis of whole numbers, against a logarithmic axis of values: a factor is as high everywhere.
+pub fn lines(title: &str, unit: &str, axis: &str, series: &[(String, Vec<(u32, Spread)>)]) -> String {
+    /// Dashes of each line, so that they differ without colours.
+    const DASHES: [&str; 6] = ["none", "8 4", "2 4", "10 3 2 3", "14 6", "4 2"];
+    let height = 340.0;
+    let (top, bottom) = (68.0, height - 64.0);
+    let points = || series.iter().flat_map(|(_, points)| points);
+    let (first, last) = points().fold((u32::MAX, 1), |(a, b), (n, _)| (a.min(*n), b.max(*n)));
+    let (least, most) = points().fold((f64::INFINITY, 0.0), |(a, b), (_, s)| (s.min.min(a), s.max.max(b)));
+    let mut out = head(title, unit, height);
+    if most <= 0.0 {
+        return out + "</svg>\n";
+    }
+    let least = least.max(most * 1e-9);
+    let along = |value: f64, from: f64, to: f64| (value / from).ln() / (to / from).ln().max(1e-9);
+    let x = |n: u32| 60.0 + (WIDTH - 60.0 - RIGHT) * along(f64::from(n), f64::from(first), f64::from(last));
+    let y = |value: f64| bottom - (bottom - top) * along(value.max(least), least, most);
+    for decade in (least.log10().floor() as i32)..=(most.log10().ceil() as i32) {
+        let value = 10f64.powi(decade);
+        if (least..=most).contains(&value) {
+            let _ = writeln!(
+                out,
+                "<path class=\"g\" d=\"M60 {0:.1}H{1:.0}\"/><text class=\"q\" x=\"52\" y=\"{2:.1}\" text-anchor=\"end\">{3}</text>",
+                y(value),
+                WIDTH - RIGHT + 10.0,
+                y(value) + 4.0,
+                three(value)
+            );
+        }
+    }
+    let mut labels: Vec<(f64, String)> = Vec::new();
+    for (i, (name, points)) in series.iter().enumerate() {
+        let place = |(i, (n, s)): (usize, &(u32, Spread))| {
+            format!("{}{:.1} {:.1}", if i == 0 { 'M' } else { 'L' }, x(*n), y(s.median))
+        };
+        let path: String = points.iter().enumerate().map(place).collect();
+        let _ = writeln!(out, "<path class=\"l\" stroke-dasharray=\"{}\" d=\"{path}\"/>", DASHES[i % DASHES.len()]);
+        for (n, s) in points {
+            let (x, from, to) = (x(*n), y(s.max), y(s.min));
+            let _ = writeln!(
+                out,
+                "<path class=\"s\" d=\"M{x:.1} {from:.1}V{to:.1}\"/><circle class=\"b\" cx=\"{x:.1}\" cy=\"{:.1}\" r=\"3\"/>",
+                y(s.median)
+            );
+        }
+        if let Some((_, end)) = points.last() {
+            labels.push((y(end.median), format!("{name}: {}", three(end.median))));
+        }
+    }
+    labels.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut free = 0.0;
+    for (wished, label) in labels {
+        let at = f64::max(wished + 4.0, free);
+        free = at + 16.0;
+        let _ = writeln!(out, "<text x=\"{:.0}\" y=\"{at:.1}\">{}</text>", WIDTH - RIGHT + 12.0, escaped(&label));
+    }
+    let mut all: Vec<u32> = points().map(|(n, _)| *n).collect();
+    all.sort_unstable();
+    all.dedup();
+    for n in all {
+        let _ = writeln!(out, "<text x=\"{:.1}\" y=\"{:.0}\" text-anchor=\"middle\">{n}</text>", x(n), bottom + 18.0);
+    }
+    let _ = writeln!(out, "<text class=\"q\" x=\"60\" y=\"{:.0}\">{}</text>", height - 10.0, escaped(axis));
+    out + "</svg>\n"
+}
+
 fn head(title: &str, unit: &str, height: f64) -> String {
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH:.0} {height:.0}\" role=\"img\" aria-label=\"{0}\">{STYLE}\n\
@@ -134,6 +200,21 @@ mod tests {
             assert!(bars.contains(part), "no {part}: {bars}");
         }
         assert_eq!((bars.matches("<rect").count(), bars.matches("</svg>").count()), (2, 1));
+    }
+
+    #[test]
+    fn a_factor_is_as_high_everywhere() {
+        let series =
+            [("a".to_string(), vec![(1, spread(1.0)), (10, spread(10.0))]), ("b".into(), vec![(1, spread(100.0))])];
+        let text = lines("t", "us", "n", &series);
+        let ys: Vec<f64> = text
+            .match_indices("cy=\"")
+            .map(|(i, _)| text[i + 4..].split('"').next().unwrap().parse().unwrap())
+            .collect();
+        assert!((ys[0] - ys[1] - (ys[1] - ys[2])).abs() < 0.2, "{ys:?}");
+        assert!(text.contains(">a: 10.0<") && text.contains(">b: 100<") && text.contains("8 4"), "{text}");
+        assert!(!text.contains("NaN") && !lines("t", "u", "a", &[("none".into(), Vec::new())]).contains("NaN"));
+        assert!(!lines("t", "u", "a", &[("one".into(), vec![(5, spread(2.0))])]).contains("NaN"));
     }
 
     #[test]

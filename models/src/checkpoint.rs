@@ -14,9 +14,12 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use tilewright_dsl::schedule::Storage;
+
 use crate::config::Config;
 use crate::error::{ModelError, counted};
 use crate::files::{self, read_json};
+use crate::stores::Stores;
 pub use convert::Dtype;
 use file::{Entry, WeightsFile};
 use layout::layer_of;
@@ -36,6 +39,24 @@ pub trait WeightSource: Send + Sync {
     /// # Errors
     /// When the model has no such tensor, when it has fewer rows, or when `out` has another length than the rows.
     fn rows_f32(&self, name: &str, rows: Range<usize>, out: &mut [f32]) -> Result<(), ModelError>;
+
+    /// Rows of a tensor as words in `storage`, where that is how they lie in the files.
+    ///
+    /// # Errors
+    /// As [`WeightSource::rows_f32`].
+    fn rows_encoded(
+        &self,
+        _name: &str,
+        _rows: Range<usize>,
+        _storage: Storage,
+    ) -> Result<Option<Vec<u32>>, ModelError> {
+        Ok(None)
+    }
+
+    /// How the files say that matrices are stored.
+    fn stores(&self) -> Stores {
+        Stores::default()
+    }
 
     /// Whether the head's weights are the embedding's.
     fn tied(&self) -> bool;

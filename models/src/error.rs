@@ -34,7 +34,9 @@ pub enum ModelError {
         /// What to do.
         help: String,
     },
-
+    /// How matrices are stored.
+    #[error(transparent)]
+    Stores(#[from] crate::stores::StoresError),
     /// A file of tuned schedules.
     #[error("tuned schedules: {0}")]
     Tuned(#[from] crate::tune::FileError),
@@ -46,7 +48,6 @@ pub enum ModelError {
         /// The reason given by the operating system.
         source: std::io::Error,
     },
-
     /// The operating system refused to write a file.
     #[error("cannot write {path}: {source}")]
     Write {
@@ -494,7 +495,6 @@ fn damaged(narrow: bool) -> &'static str {
 
 /// One `error:` after another.
 fn one_a_message(errors: &[ModelError]) -> String {
-    let messages = errors.iter().map(ModelError::to_string);
-    let messages: Vec<_> = messages.map(|m| if m.starts_with("error: ") { m } else { format!("error: {m}") }).collect();
-    messages.join("\n")
+    let message = |m: String| if m.starts_with("error: ") { m } else { format!("error: {m}") };
+    errors.iter().map(|e| message(e.to_string())).collect::<Vec<_>>().join("\n")
 }

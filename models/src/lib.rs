@@ -14,6 +14,7 @@ pub mod qwen2;
 pub mod review;
 pub mod rope;
 pub mod sampler;
+pub mod stores;
 pub mod synth;
 pub mod tiers;
 pub mod tokenizer;

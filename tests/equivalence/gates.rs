@@ -46,7 +46,7 @@ pub fn inputs(kernel: &Kernel, case: &Case, seed: u32) -> Tensors {
         .collect()
 }
 
-/// What the codes of quantised tensors mean.
+/// What the codes of quantised tensors mean, in tiles of f16 too.
 pub fn meant(kernel: &Kernel, schedule: &Schedule, case: &Case, inputs: &Tensors) -> Tensors {
     let mut meant = inputs.clone();
     for (name, storage) in schedule.stores.iter().filter(|s| s.1.quantised()) {
@@ -56,6 +56,10 @@ pub fn meant(kernel: &Kernel, schedule: &Schedule, case: &Case, inputs: &Tensors
         let rows = values.len() / inner as usize;
         let words = encode(*storage, rows, inner, values).expect("the lengths agree").words;
         *values = decode(*storage, rows, inner, &words).expect("the lengths agree");
+        if schedule.stages.iter().any(|s| s.tensor == *name && s.storage == Storage::F16) {
+            let halves = encode(Storage::F16, 1, values.len() as u32, values).expect("the lengths agree").words;
+            *values = decode(Storage::F16, 1, values.len() as u32, &halves).expect("the lengths agree");
+        }
     }
     meant
 }

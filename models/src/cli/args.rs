@@ -17,7 +17,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::checkpoint::Dtype;
 use crate::synth::PRESETS;
-pub use engine::{BackendArg, DeviceArgs, EngineArgs, ModelArgs, ShadersArg, TierArgs};
+pub use engine::{BackendArg, DeviceArgs, EngineArgs, ModelArgs, ShadersArg, StoreArgs, TierArgs};
 pub use report::ReportArgs;
 pub use review::{DiffArgs, ExplainArgs, ExportArgs};
 pub use tune::{TuneArgs, TunedArgs};
@@ -355,6 +355,10 @@ pub struct DoctorArgs {
     /// Positions to make room for [default: the model's own]
     #[arg(long, value_name = "N", requires = "model", value_parser = count)]
     pub context: Option<u32>,
+
+    /// How matrices are stored.
+    #[command(flatten)]
+    pub store: StoreArgs,
 
     /// The device.
     #[command(flatten)]

@@ -220,8 +220,7 @@ impl Engine {
         let filled = fill(&mut machine, &plan, config, weights, progress);
         let half = plan.tier.weights == Storage::F16 && options.stores == Stores::default();
         let lost = match filled {
-            Err(error @ ModelError::HalfOverflow { .. }) if options.tier == TierChoice::Auto && half =>
-            {
+            Err(error @ ModelError::HalfOverflow { .. }) if options.tier == TierChoice::Auto && half => {
                 drop(machine);
                 let tier = plan.tier;
                 notes.push(format!("tier {} ({}) is not possible here: {error}", tier.number, tier.name));

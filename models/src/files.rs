@@ -2,7 +2,9 @@
 //!
 //! Whoever reads a model asks here, by path. The rule: under the folder [`BUNDLED`], whose name no other folder has, lies the
 //! bundled model, embedded in the program, so that it is there wherever the program lies; every other path is a regular file of the file system's, or a link to one.
-//! Nothing is unpacked. Absent: writing.
+//! Nothing is unpacked. Writing is [`Begun`]'s: a whole folder or nothing.
+
+mod begun;
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -13,6 +15,7 @@ use std::path::Path;
 use memmap2::Mmap;
 
 use crate::error::ModelError;
+pub(crate) use begun::{Begun, check_space};
 
 /// The folder of the bundled model.
 pub const BUNDLED: &str = "<bundled model>";

@@ -10,6 +10,8 @@ pub mod error;
 pub mod export;
 pub mod files;
 pub mod kernels;
+pub mod perplexity;
+pub mod quantise;
 pub mod qwen2;
 pub mod review;
 pub mod rope;

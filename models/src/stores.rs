@@ -62,14 +62,13 @@ impl Stores {
                 return Err(StoresError::Twice { asked, found });
             }
         }
-        match self == Stores::default() {
-            true => Ok(files),
-            false => Ok(Stores {
-                weights: self.weights.or(files.weights),
-                head: self.head.or(self.weights).or(files.head),
-                embedding: self.embedding.or(self.weights).or(files.embedding),
-            }),
-        }
+        // What is asked of all matrices is asked of those, too, that the files name.
+        let rest = if self.weights.is_some() { Stores::default() } else { files };
+        Ok(Stores {
+            weights: self.weights.or(rest.weights),
+            head: self.head.or(rest.head),
+            embedding: self.embedding.or(rest.embedding),
+        })
     }
 
     /// Whether any matrix becomes codes.
@@ -156,7 +155,9 @@ pub enum StoresError {
         found: String,
     },
     /// No matrix of that name.
-    #[error("`{found}` has no storage of its own; expected `head=` or `embedding=`, or a storage alone for all matrices")]
+    #[error(
+        "`{found}` has no storage of its own; expected `head=` or `embedding=`, or a storage alone for all matrices"
+    )]
     Part {
         /// The name.
         found: String,
@@ -178,12 +179,20 @@ pub enum StoresError {
         embedding: Storage,
     },
     /// Codes of codes.
-    #[error("the files hold {found} codes, and {asked} of these would round a second time; quantise the original files")]
+    #[error(
+        "the files hold {found} codes, and {asked} of these would round a second time; quantise the original files"
+    )]
     Twice {
         /// Asked for.
         asked: Storage,
         /// In the files.
         found: Storage,
+    },
+    /// Nothing to be quantised.
+    #[error("`{stores}` makes no codes of anything; expected int8 or nf4")]
+    NoCodes {
+        /// What was asked for.
+        stores: String,
     },
     /// Values without a code.
     #[error("{count} values of `{tensor}` are not finite, and {storage} has no code for them; store it in f32")]
@@ -196,7 +205,9 @@ pub enum StoresError {
         storage: Storage,
     },
     /// A scale that f32 rounds too much: of values below 2^-119.
-    #[error("`{tensor}`: an element is off by {worst} times what {storage} allows; its values are too small for it: store it in f32")]
+    #[error(
+        "`{tensor}`: an element is off by {worst} times what {storage} allows; its values are too small for it: store it in f32"
+    )]
     Bound {
         /// The tensor.
         tensor: String,
@@ -206,7 +217,9 @@ pub enum StoresError {
         worst: f64,
     },
     /// Files of another version of the format.
-    #[error("{path}: quantised in version `{found}` of the format, and this program reads version {known}; quantise the original files again")]
+    #[error(
+        "{path}: quantised in version `{found}` of the format, and this program reads version {known}; quantise the original files again"
+    )]
     Version {
         /// The file.
         path: PathBuf,
@@ -255,6 +268,7 @@ mod tests {
         let of = |text: &str| text.parse::<Stores>().expect("it is read");
         assert!(of("int8").over(of("nf4")).is_err());
         assert_eq!(Stores::default().over(of("nf4,head=int8")), Ok(of("nf4,head=int8")));
+        assert_eq!(of("nf4,head=int8").over(Stores::default()), Ok(of("nf4,head=int8")));
         assert_eq!(of("f16").over(of("nf4")).map(|s| s.of("other")), Ok(Some(Storage::F16)));
     }
 }

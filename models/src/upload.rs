@@ -137,11 +137,11 @@ fn pieces(weight: &Placed) -> Vec<Piece<'_>> {
 }
 
 /// Makes something of an item; the values are room to work in.
-type Make<'m, I, R> = dyn Fn(&I, &mut Vec<f32>) -> Result<R, ModelError> + Sync + 'm;
+pub(crate) type Make<'m, I, R> = dyn Fn(&I, &mut Vec<f32>) -> Result<R, ModelError> + Sync + 'm;
 
 /// Makes something of each item on several threads, each with values of its own to work in, and takes the results in the items'
 /// order on this one. No thread is more than two results ahead.
-fn in_order<I: Sync, R: Send>(
+pub(crate) fn in_order<I: Sync, R: Send>(
     items: &[I],
     make: &Make<I, R>,
     take: &mut dyn FnMut(usize, R) -> Result<(), ModelError>,

@@ -131,7 +131,11 @@ impl Lower<'_> {
             let held = self.nest.tiles.iter().any(|t| t.what == TileOf::Tensor(*tensor));
             let rows = &indices[..indices.len() - 1];
             let known = rows.iter().all(|i| self.nest.deps.free(*i).within(entered));
-            if self.nest.layout(*tensor).storage == Storage::Int8 && !held && known && !loads.contains(&(*tensor, indices)) {
+            if self.nest.layout(*tensor).storage == Storage::Int8
+                && !held
+                && known
+                && !loads.contains(&(*tensor, indices))
+            {
                 loads.push((*tensor, indices));
             }
         }

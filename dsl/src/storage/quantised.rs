@@ -116,7 +116,9 @@ pub(super) fn encode_row(storage: Storage, row: &[f32], words: &mut [u32], loss:
 pub(super) fn decode_element(storage: Storage, extent: u32, row: &[u32], i: usize) -> f32 {
     let first = storage.element_words(extent) as usize;
     match storage {
-        Storage::Nf4 => LEVELS[(row[i / 8] >> (4 * (i % 8)) & 15) as usize] * f32::from_bits(row[first + i / BLOCK as usize]),
+        Storage::Nf4 => {
+            LEVELS[(row[i / 8] >> (4 * (i % 8)) & 15) as usize] * f32::from_bits(row[first + i / BLOCK as usize])
+        }
         _ => ((row[i / 4] >> (8 * (i % 4)) & 255) as f32 - BIAS as f32) * f32::from_bits(row[first]),
     }
 }

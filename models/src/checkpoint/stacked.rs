@@ -55,12 +55,7 @@ impl WeightSource for Stacked<'_> {
         Ok(())
     }
 
-    fn rows_encoded(
-        &self,
-        name: &str,
-        rows: Range<usize>,
-        storage: Storage,
-    ) -> Result<Option<Vec<u32>>, ModelError> {
+    fn rows_encoded(&self, name: &str, rows: Range<usize>, storage: Storage) -> Result<Option<Vec<u32>>, ModelError> {
         let (mut first, mut all) = (0, Vec::new());
         for part in Self::sources(name) {
             let count = self.0.shape(&part)?[0];

@@ -4,6 +4,7 @@
 //! anything is opened. Absent: defaults that a model's own files set.
 
 mod engine;
+mod quality;
 mod read;
 mod report;
 mod review;
@@ -18,6 +19,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 use crate::checkpoint::Dtype;
 use crate::synth::PRESETS;
 pub use engine::{BackendArg, DeviceArgs, EngineArgs, ModelArgs, ShadersArg, StoreArgs, TierArgs};
+pub use quality::{PerplexityArgs, QuantizeArgs};
 pub use report::ReportArgs;
 pub use review::{DiffArgs, ExplainArgs, ExportArgs};
 pub use tune::{TuneArgs, TunedArgs};
@@ -65,6 +67,10 @@ pub enum Command {
     Report(ReportArgs),
     /// Search faster schedules for this adapter by measuring, and keep them
     Tune(TuneArgs),
+    /// Write a model's matrices as int8 or nf4 codes
+    Quantize(QuantizeArgs),
+    /// Judge how well a model foresees a text file, such as by --store
+    Perplexity(PerplexityArgs),
     /// Write a model of any Qwen2.5 shape by formula, to measure speed without downloading weights
     Synth(SynthArgs),
     /// List kernels with their schedules, or show the shader of one

@@ -51,7 +51,8 @@ pub fn meant(kernel: &Kernel, schedule: &Schedule, case: &Case, inputs: &Tensors
     let mut meant = inputs.clone();
     for (name, storage) in schedule.stores.iter().filter(|s| s.1.quantised()) {
         let (tensor, data) = (kernel.tensor_named(name).expect("the schedule names it"), meant.get_mut(name));
-        let inner = case.extents[&kernel.extents[kernel.tensor(tensor).dims[1].0 as usize]];
+        let last = kernel.tensor(tensor).dims.last().expect("a tensor has a dimension");
+        let inner = case.extents[&kernel.extents[last.0 as usize]];
         let Some(Data::F32(values)) = data else { continue };
         let rows = values.len() / inner as usize;
         let words = encode(*storage, rows, inner, values).expect("the lengths agree").words;

@@ -44,11 +44,12 @@ impl Lower<'_> {
         }
         let fill = self.close();
         if self.nest.workgroup == copies {
+            // Each invocation reads what it wrote itself.
             fill.into_iter().for_each(|stmt| self.emit(stmt));
         } else {
             self.emit(Stmt::If(lt(Self::lane(), u(copies)), fill, vec![]));
+            self.emit(Stmt::Barrier);
         }
-        self.emit(Stmt::Barrier);
         let copy = if copies == 1 { u(0) } else { Self::lane() };
         let copy = if self.nest.workgroup == copies { copy } else { self.bind_u32("copy", rem(Self::lane(), copies)) };
         self.levels = Some(Levels { array, shift, copy });

@@ -9,6 +9,7 @@
 
 mod axes;
 pub mod build;
+mod codes;
 mod dispatch;
 mod fold;
 mod hoist;
@@ -26,6 +27,7 @@ use crate::loops::{Access, Buffer, Expr, Kind, LoopIr, Param, Shared, Stmt, Var,
 use crate::program::Count;
 use crate::shape::Extent;
 use axes::Bound;
+use codes::Levels;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use tile::{Ahead, Tile};
 use tilewright_dsl::ir::{AxisId, ExprId, Role, Type};
@@ -102,10 +104,13 @@ fn one(nest: &Nest, part: Option<Part>) -> Result<Lowered, Vec<ScheduleError>> {
         folded: HashSet::new(),
         chain: vec![],
         element: None,
+        levels: None,
+        scales: HashSet::new(),
         errors: vec![],
     };
     lower.declare();
     let dispatch = lower.dispatch().map_err(|e| vec![e])?;
+    lower.fill_levels();
     if let Err(error) = lower.body() {
         lower.wrong(error);
     }
@@ -148,6 +153,10 @@ struct Lower<'n> {
     chain: Vec<AxisId>,
     /// Inside a fragment's elements: strides and numbers of the invocations that share them.
     element: Option<[(u32, u32); 2]>,
+    /// Where the levels of codes lie, if any tensor is made of them.
+    levels: Option<Levels>,
+    /// Names of scales, which a sum takes out of its terms.
+    scales: HashSet<Var>,
     /// What is wrong so far; lowering goes on, so that all of it is found.
     errors: Vec<ScheduleError>,
 }

@@ -114,7 +114,8 @@ pub struct TensorLayout {
     pub dims: Vec<u32>,
     /// Format of an element.
     pub storage: Storage,
-    /// Elements from one innermost row to the next: the innermost extent, padded with zeros to 16 bytes.
+    /// Elements from one innermost row to the next: the innermost extent, padded with zeros to 16 bytes,
+    /// and the room of the row's scales.
     pub stride: u32,
     /// Rows of dimension 0 in each buffer where one binding cannot hold the tensor; one entry otherwise.
     pub parts: Vec<u32>,
@@ -123,9 +124,8 @@ pub struct TensorLayout {
 impl TensorLayout {
     /// Bytes that one row of dimension 0 takes (of the whole tensor, if it has one dimension).
     pub fn row_bytes(&self) -> u64 {
-        let per_word = if self.storage == Storage::F32 { 1 } else { 2 };
         let middle: u64 = self.dims.iter().skip(1).rev().skip(1).map(|d| u64::from(*d)).product();
-        u64::from(self.stride) / per_word * 4 * middle
+        u64::from(self.stride / self.storage.per_word()) * 4 * middle
     }
     /// Bytes of part `i`.
     pub fn part_bytes(&self, i: usize) -> u64 {

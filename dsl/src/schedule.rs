@@ -24,6 +24,10 @@ pub enum Storage {
     F16,
     /// The upper half of an f32, two elements a word, the lower index in the low half.
     Bf16,
+    /// Codes from -127 to 127, four a word, and one f32 scale a row (an output channel of a matrix).
+    Int8,
+    /// One of sixteen levels, eight a word, and one f32 scale a block of 64 of a row.
+    Nf4,
 }
 
 /// What kind of level.

@@ -140,6 +140,8 @@ fn mistakes_say_where_and_what() {
             "schedule a for k { t: blocks; }",
             "schedule a for k { t: matrix; }",
             "schedule a for k { store w: nf4; }",
+            "schedule a for k { store w: nf4(32); }",
+            "schedule a for k { store w: int4(channel); }",
             "schedule a for k { merge a with b; }",
             "schedule a for k { fold t: tree; // again\n fold t: tree; }",
             "schedule a for k { t: grid; t: grid; }",

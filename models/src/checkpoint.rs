@@ -3,8 +3,9 @@
 //! [`Checkpoint`] maps one safetensors file, or the shards that `model.safetensors.index.json` names, and checks every
 //! tensor against the configuration when it is opened: names, shapes, types, lengths. The rule: nothing is copied until
 //! rows are asked for, so that weights of any size go to the GPU in chunks. [`WeightSource`] is that one question, and
-//! [`crate::synth::Synth`] answers it by formula. Absent: quantised storage, and any conversion other than to f32.
+//! [`crate::synth::Synth`] answers it by formula. Matrices may lie as codes ([`codes`]). Absent: any conversion other than to f32.
 
+pub mod codes;
 mod convert;
 mod file;
 mod layout;
@@ -14,9 +15,13 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use tilewright_dsl::schedule::Storage;
+
 use crate::config::Config;
 use crate::error::{ModelError, counted};
 use crate::files::{self, read_json};
+use crate::stores::Stores;
+use codes::Coded;
 pub use convert::Dtype;
 use file::{Entry, WeightsFile};
 use layout::layer_of;
@@ -36,6 +41,24 @@ pub trait WeightSource: Send + Sync {
     /// # Errors
     /// When the model has no such tensor, when it has fewer rows, or when `out` has another length than the rows.
     fn rows_f32(&self, name: &str, rows: Range<usize>, out: &mut [f32]) -> Result<(), ModelError>;
+
+    /// Rows of a tensor as words in `storage`, where that is how they lie in the files.
+    ///
+    /// # Errors
+    /// As [`WeightSource::rows_f32`].
+    fn rows_encoded(
+        &self,
+        _name: &str,
+        _rows: Range<usize>,
+        _storage: Storage,
+    ) -> Result<Option<Vec<u32>>, ModelError> {
+        Ok(None)
+    }
+
+    /// How the files say that matrices are stored.
+    fn stores(&self) -> Stores {
+        Stores::default()
+    }
 
     /// Whether the head's weights are the embedding's.
     fn tied(&self) -> bool;
@@ -63,6 +86,9 @@ pub struct Checkpoint {
     files: Vec<WeightsFile>,
     /// Which file holds a tensor.
     places: HashMap<String, usize>,
+    /// Matrices that lie there as codes.
+    coded: HashMap<String, Coded>,
+    stores: Stores,
     tied: bool,
     notes: Vec<String>,
 }
@@ -102,7 +128,9 @@ impl Checkpoint {
         } else {
             return Err(ModelError::NoFile { folder: dir.into(), file: SINGLE.into(), help: missing_help(dir) });
         };
-        let mut checkpoint = Self { files, places, tied: false, notes: Vec::new() };
+        let stores = codes::stores(&files)?;
+        let (coded, notes) = (HashMap::new(), Vec::new());
+        let mut checkpoint = Self { files, places, coded, stores, tied: false, notes };
         checkpoint.refuse_quantised()?;
         checkpoint.check_tensors(config, &listing)?;
         checkpoint.check_strangers(config, &listing)?;
@@ -124,7 +152,7 @@ impl Checkpoint {
 
     /// The bytes of all weights as stored.
     pub fn stored_bytes(&self) -> u64 {
-        self.places.keys().filter_map(|name| self.tensor(name)).map(|t| t.bytes.len() as u64).sum()
+        self.places.keys().filter_map(|name| self.entry(name)).map(|(file, e)| file.bytes(e).len() as u64).sum()
     }
 
     fn entry(&self, name: &str) -> Option<(&WeightsFile, &Entry)> {
@@ -145,9 +173,14 @@ impl Checkpoint {
         }
     }
 
-    fn check_tensors(&self, config: &Config, listing: &Path) -> Result<(), ModelError> {
+    fn check_tensors(&mut self, config: &Config, listing: &Path) -> Result<(), ModelError> {
         // Whether the head may be absent is settled afterwards; if it is there, it must fit.
         for spec in expected_tensors(&Config { tie_word_embeddings: false, ..config.clone() }) {
+            let storage = self.stores.of(&spec.name).filter(|_| spec.name != HEAD || self.has_head());
+            if let Some(coded) = codes::check(&self.files, &self.places, listing, &spec, storage)? {
+                self.coded.insert(spec.name, coded);
+                continue;
+            }
             let Some((file, entry)) = self.entry(&spec.name) else {
                 if spec.name == HEAD {
                     continue;
@@ -177,7 +210,8 @@ impl Checkpoint {
             .into_iter()
             .map(|spec| spec.name)
             .collect();
-        let strange = |name: &&String| !known.contains(*name) && !name.ends_with(ROTARY);
+        let coded: HashSet<&String> = self.coded.values().map(|c| &c.entry).collect();
+        let strange = |name: &&String| !known.contains(*name) && !coded.contains(name) && !name.ends_with(ROTARY);
         let mut strangers: Vec<&String> = self.places.keys().filter(strange).collect();
         strangers.sort_unstable();
         let layers = config.num_hidden_layers;
@@ -197,6 +231,9 @@ impl Checkpoint {
 
     /// The head is the embedding if and only if the configuration says so and the files hold no other.
     fn settle_head(&mut self, config: &Config, listing: &Path) -> Result<(), ModelError> {
+        if self.coded.contains_key(HEAD) || self.coded.contains_key(EMBEDDING) && self.has_head() {
+            return Ok(());
+        }
         let (Some(head), Some(embedding)) = (self.tensor(HEAD), self.tensor(EMBEDDING)) else {
             if config.tie_word_embeddings {
                 self.tied = true;
@@ -227,15 +264,35 @@ impl Checkpoint {
 
 impl WeightSource for Checkpoint {
     fn shape(&self, name: &str) -> Result<Vec<usize>, ModelError> {
-        self.known(name).map(|t| t.shape.to_vec())
+        match self.coded.get(name) {
+            Some(coded) => Ok(coded.shape.clone()),
+            None => self.known(name).map(|t| t.shape.to_vec()),
+        }
     }
 
     fn rows_f32(&self, name: &str, rows: Range<usize>, out: &mut [f32]) -> Result<(), ModelError> {
+        if let Some((coded, bytes)) = self.codes(name) {
+            element_range(name, &coded.shape, &rows, out.len())?;
+            out.copy_from_slice(&coded.values(bytes, rows)?);
+            return Ok(());
+        }
         let tensor = self.known(name)?;
         let elements = element_range(name, tensor.shape, &rows, out.len())?;
         let size = tensor.dtype.size();
         convert::to_f32(tensor.dtype, &tensor.bytes[elements.start * size..elements.end * size], out);
         Ok(())
+    }
+
+    fn rows_encoded(&self, name: &str, rows: Range<usize>, storage: Storage) -> Result<Option<Vec<u32>>, ModelError> {
+        let Some((coded, bytes)) = self.codes(name).filter(|(coded, _)| coded.storage == storage) else {
+            return Ok(None);
+        };
+        element_range(name, &coded.shape, &rows, rows.len() * coded.shape[1])?;
+        Ok(Some(coded.words(bytes, rows)))
+    }
+
+    fn stores(&self) -> Stores {
+        self.stores
     }
 
     fn tied(&self) -> bool {
@@ -244,6 +301,19 @@ impl WeightSource for Checkpoint {
 }
 
 impl Checkpoint {
+    /// A matrix that lies in the files as codes, with the bytes of all its words.
+    fn codes(&self, name: &str) -> Option<(&Coded, &[u8])> {
+        let coded = self.coded.get(name)?;
+        let (file, entry) = self.entry(&coded.entry)?;
+        Some((coded, file.bytes(entry)))
+    }
+
+    /// Whether the files hold a head of its own, in any storage.
+    fn has_head(&self) -> bool {
+        let names = Storage::ALL.iter().map(|s| codes::entry_name(HEAD, *s));
+        names.chain([HEAD.to_string()]).any(|name| self.places.contains_key(&name))
+    }
+
     fn known(&self, name: &str) -> Result<TensorView<'_>, ModelError> {
         self.tensor(name).ok_or_else(|| ModelError::NoTensor {
             path: self.files.first().map(|f| f.path.clone()).unwrap_or_default(),

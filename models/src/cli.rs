@@ -1,4 +1,5 @@
-//! The command line: `generate`, `logits`, `bench`, `report`, `lab`, `tune`, `synth`, `shaders`, `diff`, `explain`, `doctor`.
+//! The command line: `generate`, `logits`, `bench`, `report`, `lab`, `tune`, `quantize`, `perplexity`, `synth`, `shaders`, `diff`,
+//! `explain`, `doctor`.
 //!
 //! From arguments and a model folder it makes text on stdout and everything else on stderr, so that stdout can be piped. The rule:
 //! exit code 0 on success, 2 where the command line is wrong, in itself or for this model or machine, 1 where anything else is, 130
@@ -20,6 +21,8 @@ mod logits;
 mod model;
 mod names;
 mod output;
+mod perplexity;
+mod quantize;
 mod report;
 mod shaders;
 mod slow;
@@ -52,6 +55,8 @@ pub fn main() -> ExitCode {
         Command::Report(args) => report::run(args),
         Command::Lab(args) => lab::run(args),
         Command::Tune(args) => tune::run(args),
+        Command::Quantize(args) => quantize::run(args),
+        Command::Perplexity(args) => perplexity::run(args),
         Command::Synth(args) => synth::run(args),
         Command::Shaders(args) => shaders::run(args),
         Command::Diff(args) => diff::run(args),

@@ -28,6 +28,7 @@ use crate::checkpoint::{EMBEDDING, HEAD, Stacked, WeightSource};
 use crate::config::Config;
 use crate::error::ModelError;
 use crate::rope::RopeTables;
+use crate::stores::{Lost, Stores};
 use crate::tune::rig::Rig;
 use crate::tune::{Site, Tuning};
 use crate::upload;
@@ -76,6 +77,8 @@ pub struct EngineOptions {
     pub schedules: Vec<Schedule>,
     /// Measured schedules, which take the tier's place where [`TierChoice::Auto`] chooses it.
     pub tuned: Tuning,
+    /// How matrices are stored, where that is not the tier's to say.
+    pub stores: Stores,
     /// Positions of the cache; the model's context if not given.
     pub context: Option<u32>,
     /// Whether to take times of decode steps.
@@ -100,6 +103,7 @@ impl Default for EngineOptions {
             target: None,
             schedules: Vec::new(),
             tuned: Tuning::Off,
+            stores: Stores::default(),
             context: None,
             profile: false,
             plain_argmax: false,
@@ -237,17 +241,17 @@ impl Engine {
             Tuning::File(path) => Some(path.as_path()),
             _ => None,
         };
-        let options = &EngineOptions { tuned: Tuning::Found(Arc::clone(&tuned)), ..options.clone() };
+        let stores = options.stores.over(weights.stores())?;
+        let options = &EngineOptions { tuned: Tuning::Found(Arc::clone(&tuned)), stores, ..options.clone() };
         let (mut plan, mut notes) = Plan::choose(config, weights.head(), &target, options, true)?;
         notes.extend(told);
         let planned = lap();
         let mut machine = Machine::new(device.as_ref(), &plan, options.profile, progress)?;
         let made = lap();
         let filled = fill(&mut machine, &plan, config, weights, progress);
-        match filled {
-            Err(error @ ModelError::HalfOverflow { .. })
-                if options.tier == TierChoice::Auto && plan.tier.weights == Storage::F16 =>
-            {
+        let half = plan.tier.weights == Storage::F16 && options.stores == Stores::default();
+        let lost = match filled {
+            Err(error @ ModelError::HalfOverflow { .. }) if options.tier == TierChoice::Auto && half => {
                 drop(machine);
                 let tier = plan.tier;
                 notes.push(format!("tier {} ({}) is not possible here: {error}", tier.number, tier.name));
@@ -255,10 +259,10 @@ impl Engine {
                 notes.extend(more);
                 plan = again;
                 machine = Machine::new(device.as_ref(), &plan, options.profile, progress)?;
-                fill(&mut machine, &plan, config, weights, progress)?;
+                fill(&mut machine, &plan, config, weights, progress)?
             }
             other => other?,
-        }
+        };
         let loading = Loading { device: opened, plan: planned, pipelines: made, weights: lap() };
         if let Some(device) = &device {
             // What a device has and does not do rightly.
@@ -276,7 +280,7 @@ impl Engine {
         let used = plan.sites.iter().filter(|site| tuned.tuned.find(&site.key).is_some_and(|e| site.uses(e)));
         let used = TunedUse { sites: used.count(), source: tuned.source.clone() };
         tuned.told(asked, options.tier, used.sites, &plan.passed).iter().for_each(|note| (options.notice)(note));
-        let info = EngineInfo { loading, tuned: used, ..info::info(plan.report(notes)?, adapter, shaders) };
+        let info = EngineInfo { loading, tuned: used, lost, ..info::info(plan.report(notes)?, adapter, shaders) };
         Ok(Engine { plan, machine, info, position: 0, plain: false, notice: options.notice })
     }
 
@@ -474,7 +478,8 @@ fn fill(
     config: &Config,
     weights: &dyn WeightSource,
     progress: &mut dyn FnMut(Progress<'_>),
-) -> Result<(), ModelError> {
+) -> Result<Vec<Lost>, ModelError> {
+    let mut lost = Vec::new();
     machine.fill(&mut |sink| {
         let context = plan.context as usize;
         for first in (0..context).step_by(TABLE_ROWS) {
@@ -483,10 +488,12 @@ fn fill(
             let offset = first as u64 * plan.angles.layout.row_bytes();
             sink(plan.angles.buffers[0], offset, bytemuck::cast_slice(&words))?;
         }
-        upload::weights(&Stacked(weights), &plan.weights, sink, &mut |done, total| {
+        lost = upload::weights(&Stacked(weights), &plan.weights, sink, &mut |done, total| {
             progress(Progress::Weights { done, total })
-        })
-    })
+        })?;
+        Ok(())
+    })?;
+    Ok(lost)
 }
 
 /// What the interpreter's programs are compiled for.

@@ -39,7 +39,9 @@ pub enum ModelError {
         /// What to do.
         help: String,
     },
-
+    /// How matrices are stored.
+    #[error(transparent)]
+    Stores(#[from] crate::stores::StoresError),
     /// A file of tuned schedules.
     #[error("tuned schedules: {0}")]
     Tuned(#[from] crate::tune::FileError),
@@ -51,7 +53,6 @@ pub enum ModelError {
         /// The reason given by the operating system.
         source: std::io::Error,
     },
-
     /// The operating system refused to write a file.
     #[error("cannot write {path}: {source}")]
     Write {

@@ -3,7 +3,9 @@
 //! Whoever reads a model asks here, by path. The rule: under the folders [`BUNDLED`] and [`BUNDLED_DRAFT`], whose names no other folders
 //! have, lie the bundled model and its draft, embedded in the program, so that they are there wherever the program lies; every other path
 //! is a regular file of the file system's, or a link to one.
-//! Nothing is unpacked. Absent: writing.
+//! Nothing is unpacked. Writing is [`Begun`]'s: a whole folder or nothing.
+
+mod begun;
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -14,6 +16,7 @@ use std::path::Path;
 use memmap2::Mmap;
 
 use crate::error::ModelError;
+pub(crate) use begun::{Begun, check_space};
 
 /// The folder of the bundled model.
 pub const BUNDLED: &str = "<bundled model>";

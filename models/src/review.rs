@@ -27,6 +27,7 @@ use tilewright_dsl::schedule::{Schedule, Storage};
 use self::compare::{Documents, Folder};
 use crate::error::ModelError;
 use crate::kernels::{self, linear};
+use crate::stores::word;
 
 /// A kernel, a schedule and a shape.
 #[derive(Clone, Debug)]
@@ -215,7 +216,11 @@ pub fn subjects() -> Vec<Subject> {
     for schedule in [linear::naive(), linear::coalesced(), linear::tiled()] {
         all.push(of(stored(&schedule, Storage::F16), projection.clone()));
     }
-    all.push(of(stored(&linear::row(), Storage::Bf16), projection));
+    all.push(of(stored(&linear::row(), Storage::Bf16), projection.clone()));
+    for (schedule, storage) in [(linear::subgroup(), Storage::Int8), (linear::subgroup(), Storage::Nf4)] {
+        all.push(of(stored(&schedule, storage), projection.clone()));
+    }
+    all.push(of(stored(&linear::tiled(), Storage::Nf4), projection));
     // The 0.5B's head: too many rows for one dimension of workgroups and for one binding.
     let head = Schedule { name: "row_f16_head".into(), ..stored(&linear::row(), Storage::F16) };
     all.push(of(head, Shape::new().fixed("T", 1).fixed("R", 151_936).fixed("K", 896)));
@@ -225,7 +230,7 @@ pub fn subjects() -> Vec<Subject> {
 /// The schedule with its weights in another storage, under another name.
 fn stored(schedule: &Schedule, storage: Storage) -> Schedule {
     let mut new = schedule.clone();
-    new.name = format!("{}_{storage}", schedule.name);
+    new.name = format!("{}_{}", schedule.name, word(storage));
     new.stores.push(("w".into(), storage));
     new
 }

@@ -8,12 +8,14 @@ use std::ops::Range;
 use std::sync::mpsc;
 
 use tilewright_codegen::program::TensorLayout;
+use tilewright_dsl::storage::quantised::Loss;
 use tilewright_dsl::storage::{self, Encoded};
 use tilewright_runtime::BufferId;
 
 use crate::checkpoint::WeightSource;
 use crate::engine::assembly::Placed;
 use crate::error::ModelError;
+use crate::stores::{Lost, StoresError};
 
 /// Elements of one piece.
 const PIECE: usize = 1 << 19;
@@ -24,20 +26,21 @@ const THREADS: usize = 8;
 /// Takes bytes for a buffer at an offset.
 pub type Sink<'s> = dyn FnMut(BufferId, u64, &[u8]) -> Result<(), ModelError> + 's;
 
-/// Sends every weight; `progress` hears of bytes on the device, done and in all.
+/// Sends every weight, and gives what quantised ones lost; `progress` hears of bytes on the device, done and in all.
 ///
 /// # Errors
-/// The source's, the sink's, and [`ModelError::HalfOverflow`].
+/// The source's, the sink's, [`ModelError::HalfOverflow`], and what codes cannot hold.
 pub fn weights(
     source: &dyn WeightSource,
     placed: &[Placed],
     sink: &mut Sink,
     progress: &mut dyn FnMut(u64, u64),
-) -> Result<(), ModelError> {
+) -> Result<Vec<Lost>, ModelError> {
     let bytes = |p: &Placed| (0..p.layout.parts.len()).map(|i| p.layout.part_bytes(i)).sum::<u64>();
     let total = placed.iter().map(bytes).sum();
     let pieces: Vec<Piece> = placed.iter().flat_map(pieces).collect();
     let (mut done, mut overflow) = (0, 0);
+    let mut lost: Vec<Lost> = Vec::new();
     progress(0, total);
     in_order(&pieces, &|piece, values| piece.encoded(source, values), &mut |i, encoded| {
         let piece = &pieces[i];
@@ -45,16 +48,44 @@ pub fn weights(
         sink(piece.buffer, piece.offset, bytemuck::cast_slice(&encoded.words))?;
         done += encoded.words.len() as u64 * 4;
         progress(done, total);
+        if piece.weight.layout.storage.quantised() && encoded.loss.of > 0.0 {
+            let (tensor, storage) = (&piece.weight.name, piece.weight.layout.storage);
+            match lost.last_mut().filter(|l| l.tensor == *tensor) {
+                Some(known) => known.loss = known.loss.and(encoded.loss),
+                None => lost.push(Lost { tensor: tensor.clone(), storage, loss: encoded.loss }),
+            }
+        }
         let ends = pieces.get(i + 1).is_none_or(|next| !std::ptr::eq(next.weight, piece.weight));
         match std::mem::take(&mut overflow) {
+            0 if ends => bounded(lost.last(), &piece.weight.name),
             0 => Ok(()),
-            count if ends => Err(ModelError::HalfOverflow { tensor: piece.weight.name.clone(), count }),
+            count if ends => Err(too_large(piece.weight, count)),
             count => {
                 overflow = count;
                 Ok(())
             }
         }
-    })
+    })?;
+    Ok(lost)
+}
+
+/// Holds what a tensor lost against what its codes allow.
+fn bounded(lost: Option<&Lost>, tensor: &str) -> Result<(), ModelError> {
+    match lost.filter(|l| l.tensor == tensor && !l.loss.within_bound()) {
+        Some(Lost { tensor, storage, loss }) => {
+            Err(StoresError::Bound { tensor: tensor.clone(), storage: *storage, worst: loss.worst }.into())
+        }
+        None => Ok(()),
+    }
+}
+
+/// Values that the storage of a tensor cannot hold.
+fn too_large(weight: &Placed, count: u64) -> ModelError {
+    let (tensor, storage) = (weight.name.clone(), weight.layout.storage);
+    match storage.quantised() {
+        true => StoresError::NoCode { tensor, count, storage }.into(),
+        false => ModelError::HalfOverflow { tensor, count },
+    }
 }
 
 /// Some rows of a weight.
@@ -71,6 +102,10 @@ struct Piece<'p> {
 
 impl Piece<'_> {
     fn encoded(&self, source: &dyn WeightSource, values: &mut Vec<f32>) -> Result<Encoded, ModelError> {
+        let storage = self.weight.layout.storage;
+        if let Some(words) = source.rows_encoded(&self.weight.name, self.rows.clone(), storage)? {
+            return Ok(Encoded { words, overflows: 0, loss: Loss::default() });
+        }
         values.resize(self.elements, 0.0);
         source.rows_f32(&self.weight.name, self.rows.clone(), values)?;
         encode(&self.weight.layout, values)
@@ -102,11 +137,11 @@ fn pieces(weight: &Placed) -> Vec<Piece<'_>> {
 }
 
 /// Makes something of an item; the values are room to work in.
-type Make<'m, I, R> = dyn Fn(&I, &mut Vec<f32>) -> Result<R, ModelError> + Sync + 'm;
+pub(crate) type Make<'m, I, R> = dyn Fn(&I, &mut Vec<f32>) -> Result<R, ModelError> + Sync + 'm;
 
 /// Makes something of each item on several threads, each with values of its own to work in, and takes the results in the items'
 /// order on this one. No thread is more than two results ahead.
-fn in_order<I: Sync, R: Send>(
+pub(crate) fn in_order<I: Sync, R: Send>(
     items: &[I],
     make: &Make<I, R>,
     take: &mut dyn FnMut(usize, R) -> Result<(), ModelError>,

@@ -7,7 +7,7 @@ use tilewright_codegen::interp;
 use tilewright_codegen::program::{Program, TensorLayout};
 use tilewright_dsl::eval::{Data, Value, eval};
 use tilewright_dsl::ir::{Kernel, Role, Type};
-use tilewright_dsl::schedule::Storage;
+use tilewright_dsl::schedule::{Schedule, Storage};
 use tilewright_dsl::storage::{decode, encode};
 use tilewright_runtime::{
     BufferDecl, BufferId, Buffers, Device, Executor, Graph, Op, Read, Role as Use, RuntimeError, ScalarSource,
@@ -44,6 +44,25 @@ pub fn inputs(kernel: &Kernel, case: &Case, seed: u32) -> Tensors {
             (t.name.clone(), data)
         })
         .collect()
+}
+
+/// What the codes of quantised tensors mean, in tiles of f16 too.
+pub fn meant(kernel: &Kernel, schedule: &Schedule, case: &Case, inputs: &Tensors) -> Tensors {
+    let mut meant = inputs.clone();
+    for (name, storage) in schedule.stores.iter().filter(|s| s.1.quantised()) {
+        let (tensor, data) = (kernel.tensor_named(name).expect("the schedule names it"), meant.get_mut(name));
+        let last = kernel.tensor(tensor).dims.last().expect("a tensor has a dimension");
+        let inner = case.extents[&kernel.extents[last.0 as usize]];
+        let Some(Data::F32(values)) = data else { continue };
+        let rows = values.len() / inner as usize;
+        let words = encode(*storage, rows, inner, values).expect("the lengths agree").words;
+        *values = decode(*storage, rows, inner, &words).expect("the lengths agree");
+        if schedule.stages.iter().any(|s| s.tensor == *name && s.storage == Storage::F16) {
+            let halves = encode(Storage::F16, 1, values.len() as u32, values).expect("the lengths agree").words;
+            *values = decode(Storage::F16, 1, values.len() as u32, &halves).expect("the lengths agree");
+        }
+    }
+    meant
 }
 
 /// The reference.

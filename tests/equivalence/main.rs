@@ -6,6 +6,7 @@
 //! never skipped in silence.
 
 mod cases;
+mod codes;
 mod gates;
 mod odd;
 mod second;
@@ -179,9 +180,8 @@ impl Run<'_> {
     }
 }
 
-/// All cases of a kernel by a schedule.
-fn check(kernel: &Kernel, schedule: &Schedule, gates: &mut Gates) -> Row {
-    let mut row = Row::default();
+/// One case of a kernel by a schedule.
+fn judge(kernel: &Kernel, schedule: &Schedule, (seed, case): (u32, &cases::Case), gates: &mut Gates, row: &mut Row) {
     let subgroups = schedule.folds.iter().any(|f| f.1 == Fold::Subgroup);
     let matrix = schedule.axes.iter().flat_map(|a| &a.levels).any(|l| l.kind == LevelKind::Matrix);
     let any = match matrix {
@@ -193,22 +193,29 @@ fn check(kernel: &Kernel, schedule: &Schedule, gates: &mut Gates) -> Row {
         (false, true) => &[1, 4, 8, 16, 32, 64, 128],
         (false, false) => &[8],
     };
+    let inputs = &gates::inputs(kernel, case, seed);
+    let meant = gates::meant(kernel, schedule, case, inputs);
+    let run = Run { kernel, schedule, case, inputs, want: gates::reference(kernel, case, &meant) };
+    row.cases += 1;
+    match compile(kernel, schedule, &shape(kernel, case), &any) {
+        Err(error) => {
+            *row.refused.entry(reason(&error)).or_default() += 1;
+            return;
+        }
+        Ok(program) => gates.host(&run, &program, sizes, row),
+    }
+    match compile(kernel, schedule, &shape(kernel, case), gates.wgsl.target()) {
+        Err(error) => *row.refused.entry(reason(&error)).or_default() += 1,
+        Ok(program) => gates.adapter(&run, &program, row),
+    }
+}
+
+/// All cases of a kernel by a schedule.
+fn check(kernel: &Kernel, schedule: &Schedule, gates: &mut Gates) -> Row {
+    let mut row = Row::default();
     for schedule in &stored(kernel, schedule) {
         for (seed, case) in cases::cases(kernel, schedule).iter().enumerate() {
-            let inputs = &gates::inputs(kernel, case, seed as u32);
-            let run = Run { kernel, schedule, case, inputs, want: gates::reference(kernel, case, inputs) };
-            row.cases += 1;
-            match compile(kernel, schedule, &shape(kernel, case), &any) {
-                Err(error) => {
-                    *row.refused.entry(reason(&error)).or_default() += 1;
-                    continue;
-                }
-                Ok(program) => gates.host(&run, &program, sizes, &mut row),
-            }
-            match compile(kernel, schedule, &shape(kernel, case), gates.wgsl.target()) {
-                Err(error) => *row.refused.entry(reason(&error)).or_default() += 1,
-                Ok(program) => gates.adapter(&run, &program, &mut row),
-            }
+            judge(kernel, schedule, (seed as u32, case), gates, &mut row);
         }
     }
     // One odd extent may be beyond a schedule; all of them is a schedule that is never tested.
@@ -264,6 +271,36 @@ fn every_schedule_means_what_its_kernel_means() {
         total.passed.iter_mut().zip(row.passed).for_each(|(sum, n)| *sum += n);
     }
     line("all", &total.cases.to_string(), total.passed.map(|n| n.to_string()).to_vec(), "");
+}
+
+#[test]
+fn codes_mean_the_same_everywhere() {
+    let runs = codes::runs();
+    let rows = Mutex::new(BTreeMap::<String, Row>::new());
+    let next = AtomicUsize::new(0);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from).min(8);
+    std::thread::scope(|scope| {
+        for core in 0..cores {
+            let (runs, next, rows) = (&runs, &next, &rows);
+            scope.spawn(move || {
+                let mut gates = Gates::open(100 + core);
+                while let Some((kernel, schedule, case)) = runs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let mut row = Row::default();
+                    judge(kernel, schedule, (3, case), &mut gates, &mut row);
+                    let name = format!("{} {}", kernel.name, schedule.name);
+                    let mut rows = rows.lock().expect("no core has failed");
+                    let sum = rows.entry(name).or_default();
+                    sum.cases += row.cases;
+                    sum.passed.iter_mut().zip(row.passed).for_each(|(sum, n)| *sum += n);
+                    sum.refused.extend(row.refused);
+                }
+            });
+        }
+    });
+    for (name, row) in rows.into_inner().expect("no core has failed") {
+        println!("{name:<36} {:>6} {:?} {:?}", row.cases, row.passed, row.refused);
+        assert!(row.passed[Gate::Wgsl as usize] > 0, "{name} ran nowhere: {:?}", row.refused);
+    }
 }
 
 #[test]

@@ -156,7 +156,7 @@ fn check(kernel: &Kernel, schedule: &Schedule, case: &Case, seed: u32, seen: &mu
     seen.with_lanes += u32::from(program.shaders[0].loops.workgroup > 1);
     seen.with_tiles += u32::from(!schedule.stages.is_empty() || !schedule.computes.is_empty());
     let inputs = gates::inputs(kernel, case, seed);
-    let want = gates::reference(kernel, case, &inputs);
+    let want = gates::reference(kernel, case, &gates::meant(kernel, schedule, case, &inputs));
     let sizes: &[u32] = if program.shaders[0].subgroups { &[1, 4, 32] } else { &[4] };
     for size in sizes {
         let (got, _) = gates::watch(kernel, &program, case, &inputs, *size, 1e4)

@@ -141,10 +141,10 @@ fn order(kernel: &Kernel, id: AxisId, name: &str, levels: &[Level], errors: &mut
             LevelKind::Grid if kind == AxisKind::Array => {
                 wrong(level.kind, "an array field belongs to its reduction", "make it `serial` or `lanes(n)`");
             }
-            LevelKind::Vector if !matches!(level.size, Some(1 | 2 | 4 | 8 | 16)) => {
+            LevelKind::Vector if !matches!(level.size, Some(1 | 2 | 4 | 8 | 16 | 32)) => {
                 wrong(
                     level.kind,
-                    "a load takes 2, 4, 8 or 16 neighbours",
+                    "a load takes 2, 4, 8, 16 or 32 neighbours",
                     "write `vector(4)`, which is 128 bits of f32",
                 );
             }

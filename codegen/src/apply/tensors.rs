@@ -36,6 +36,8 @@ pub fn layouts(
             (Type::F32, _) => Some("an invocation would write half of a word that it does not own"),
             _ => Some("its elements are integers"),
         };
+        let vector = asked.quantised() && tensor.dims.len() < 2;
+        let impossible = impossible.or(vector.then_some("it is no matrix, and scales belong to the rows of one"));
         let mut storage = asked;
         if let Some(why) = impossible.filter(|_| asked != Storage::F32) {
             errors.push(ScheduleError::StorageNotPossible { tensor: tensor.name.clone(), storage: asked, why });
@@ -52,7 +54,9 @@ pub fn layouts(
             storage,
         };
         let bytes = layout.part_bytes(0);
-        let allowed = target.max_binding_bytes.min(target.max_buffer_bytes);
+        // Elements are counted in 32 bits.
+        let counted = u64::from(u32::MAX / storage.per_word()) * 4;
+        let allowed = target.max_binding_bytes.min(target.max_buffer_bytes).min(counted);
         if bytes > allowed {
             let halves = storage == Storage::F32 && tensor.elem == Type::F32 && tensor.role == Role::In;
             let halved = halves && bytes / 2 <= allowed;

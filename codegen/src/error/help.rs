@@ -159,7 +159,7 @@ fn dividing(s: &Schedule, axis: &str, extent: u32) -> Option<Level> {
             let possible = match kind {
                 // A tree halves.
                 LevelKind::Lanes if s.fold(axis) != Fold::Serial => n.is_power_of_two(),
-                LevelKind::Vector => matches!(n, 2 | 4 | 8 | 16),
+                LevelKind::Vector => matches!(n, 2 | 4 | 8 | 16 | 32),
                 _ => true,
             };
             possible && n.checked_mul(rest).is_some_and(fits)

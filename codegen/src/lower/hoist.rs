@@ -10,7 +10,7 @@ use tilewright_dsl::schedule::Place;
 
 impl Lower<'_> {
     /// Axes that are entered.
-    fn entered(&self) -> AxisSet {
+    pub fn entered(&self) -> AxisSet {
         (0..self.bound.len() as u32)
             .map(AxisId)
             .filter(|a| self.bound[a.0 as usize].is_some())

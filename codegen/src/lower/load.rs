@@ -2,6 +2,7 @@
 
 use super::axes::Mask;
 use super::build::{add, bin, div, min, mul, rem, scalar, sub, u};
+use super::codes::scaled;
 use super::{Env, Key, Lower};
 use crate::deps;
 use crate::error::ScheduleError;
@@ -30,8 +31,9 @@ impl Lower<'_> {
                 self.load_vector(tensor, row, group)
             }
             None => {
-                let at = self.flat(tensor, indices, env)?;
-                self.load_scalar(tensor, at)
+                let row = self.row(tensor, indices, env)?;
+                let last = self.index(tensor, indices, indices.len() - 1, env)?;
+                self.load_scalar(tensor, row, last)
             }
         };
         self.remember(key, value.clone());
@@ -46,7 +48,7 @@ impl Lower<'_> {
     }
 
     /// The element number of an innermost row's first element.
-    fn row(&mut self, tensor: TensorId, indices: &[ExprId], env: &Env) -> Result<Expr, ScheduleError> {
+    pub fn row(&mut self, tensor: TensorId, indices: &[ExprId], env: &Env) -> Result<Expr, ScheduleError> {
         let mut at = Vec::new();
         for d in 0..indices.len() - 1 {
             at.push(self.index(tensor, indices, d, env)?);
@@ -113,9 +115,9 @@ impl Lower<'_> {
         };
         let plan = self.nest.plan(axis);
         let count = plan.vector();
-        let per_word = if self.nest.layout(tensor).storage == Storage::F32 { 1 } else { 2 };
+        let least = self.nest.layout(tensor).storage.per_word().max(2);
         let moves = |i: &ExprId| self.nest.deps.free(*i).has(axis);
-        if decl.role != Role::In || count <= per_word / 2 || count == 1 || indices.iter().rev().skip(1).any(moves) {
+        if decl.role != Role::In || count < least || indices.iter().rev().skip(1).any(moves) {
             return Ok(None);
         }
         let rest = match rest {
@@ -148,31 +150,29 @@ impl Lower<'_> {
 
     fn load_vector(&mut self, tensor: TensorId, row: Expr, group: Neighbours) -> Expr {
         let storage = self.nest.layout(tensor).storage;
-        let per_word = if storage == Storage::F32 { 1 } else { 2 };
+        let per_word = storage.per_word();
         let width = (group.count / per_word).min(4);
         let chunk = group.component / (width * per_word);
         let at = group.component % (width * per_word);
         let unit = width * per_word;
-        let row = match row {
-            Expr::Binary(Binary::Mul, r, s) => match *s {
-                Expr::U32(n) => mul(*r, u(n / unit)),
-                s => div(mul(*r, s), unit),
-            },
-            row => div(row, unit),
-        };
+        let scale = storage.quantised().then(|| self.scale(tensor, &row, &group.first));
         let mut inner = add(div_aligned(group.first, unit), u(chunk));
         let stride = self.nest.layout(tensor).stride;
         if chunk > 0 && !stride.is_multiple_of(group.count) {
             // The padding is shorter than the group: what lies beyond is masked, and must not be read either.
             inner = min(inner, u(stride / unit - 1));
         }
-        let index = add(row, inner);
+        let index = add(in_units(row, unit), inner);
         let words = self.words(tensor, index, width as u8);
-        self.decode(storage, &words, at, width)
+        self.decode(storage, &words, at, width, scale.as_ref())
     }
 
-    fn load_scalar(&mut self, tensor: TensorId, at: Expr) -> Expr {
+    fn load_scalar(&mut self, tensor: TensorId, row: Expr, last: Expr) -> Expr {
         let storage = self.nest.layout(tensor).storage;
+        if storage.quantised() {
+            return self.load_code(tensor, row, last);
+        }
+        let at = add(row, last);
         if storage == Storage::F32 {
             return self.words(tensor, at, 1);
         }
@@ -180,16 +180,16 @@ impl Lower<'_> {
         let word = self.words(tensor, div(at.clone(), 2), 1);
         let odd = bin(Binary::Eq, rem(at.clone(), 2), u(1));
         match at {
-            Expr::U32(n) => self.decode(storage, &word, n % 2, 1),
+            Expr::U32(n) => self.decode(storage, &word, n % 2, 1, None),
             _ => {
-                let (low, high) = (self.decode(storage, &word, 0, 1), self.decode(storage, &word, 1, 1));
+                let (low, high) = (self.decode(storage, &word, 0, 1, None), self.decode(storage, &word, 1, 1, None));
                 Expr::Select(Box::new(odd), Box::new(high), Box::new(low))
             }
         }
     }
 
     /// Words of a tensor, loaded once a scope.
-    fn words(&mut self, tensor: TensorId, index: Expr, width: u8) -> Expr {
+    pub fn words(&mut self, tensor: TensorId, index: Expr, width: u8) -> Expr {
         let buffer = self.buffer(tensor);
         let load = Expr::Load { buffer, index: Box::new(index), width };
         let key = Key::Text(format!("{load:?}"));
@@ -204,8 +204,8 @@ impl Lower<'_> {
         value
     }
 
-    /// Element number `at` of loaded words.
-    pub fn decode(&mut self, storage: Storage, words: &Expr, at: u32, width: u32) -> Expr {
+    /// Element number `at` of loaded words, with the scale that it needs if it is a code.
+    pub fn decode(&mut self, storage: Storage, words: &Expr, at: u32, width: u32, scale: Option<&Expr>) -> Expr {
         let component = |i: u32| match width {
             1 => words.clone(),
             _ => Expr::Component(Box::new(words.clone()), i as u8),
@@ -231,39 +231,56 @@ impl Lower<'_> {
                 };
                 Expr::FromBits(Box::new(bits))
             }
+            Storage::Int8 | Storage::Nf4 => {
+                let per_word = storage.per_word();
+                let meaning = self.code(storage, component(at / per_word), u(at % per_word));
+                scaled(meaning, scale)
+            }
         }
     }
 
-    /// The words of a whole aligned group of elements, as one load, and their type.
-    pub fn group_words(&mut self, tensor: TensorId, at: Expr, count: u32) -> (Expr, Ty) {
+    /// The words of a whole aligned group of elements at a column of a row, as one load with their type, and their scale.
+    pub fn group_words(&mut self, tensor: TensorId, row: Expr, last: Expr, count: u32) -> (Expr, Ty, Option<Expr>) {
         let (buffer, width) = (self.buffer(tensor), self.group_width(tensor, count));
-        let load = Expr::Load { buffer, index: Box::new(div(at, count)), width: width as u8 };
-        (load, Ty { elem: self.ir.buffers[buffer].elem, width: width as u8 })
+        let scale = self.nest.layout(tensor).storage.quantised().then(|| self.scale_word(tensor, &row, &last));
+        let load = Expr::Load { buffer, index: Box::new(div(add(row, last), count)), width: width as u8 };
+        (load, Ty { elem: self.ir.buffers[buffer].elem, width: width as u8 }, scale)
     }
 
     /// The elements of such words.
-    pub fn decode_group(&mut self, tensor: TensorId, words: &Expr, count: u32) -> Vec<Expr> {
+    pub fn decode_group(&mut self, tensor: TensorId, words: &Expr, scale: Option<&Expr>, count: u32) -> Vec<Expr> {
         let (storage, width) = (self.nest.layout(tensor).storage, self.group_width(tensor, count));
-        (0..count).map(|i| self.decode(storage, words, i, width)).collect()
+        (0..count).map(|i| self.decode(storage, words, i, width, scale)).collect()
     }
 
     fn group_width(&self, tensor: TensorId, count: u32) -> u32 {
-        let per_word = if self.nest.layout(tensor).storage == Storage::F32 { 1 } else { 2 };
-        (count / per_word).max(1)
+        (count / self.nest.layout(tensor).storage.per_word()).max(1)
     }
 
-    /// A whole aligned group of elements at an element number that the group divides, for filling tiles.
-    pub fn load_group(&mut self, tensor: TensorId, at: Expr, count: u32) -> Vec<Expr> {
+    /// A whole aligned group of elements at a column of a row that the group divides, for filling tiles.
+    pub fn load_group(&mut self, tensor: TensorId, row: Expr, last: Expr, count: u32) -> Vec<Expr> {
         if count == 1 {
-            return vec![self.load_scalar(tensor, at)];
+            return vec![self.load_scalar(tensor, row, last)];
         }
-        let words = self.words(tensor, div(at, count), self.group_width(tensor, count) as u8);
-        self.decode_group(tensor, &words, count)
+        let scale = self.nest.layout(tensor).storage.quantised().then(|| self.scale(tensor, &row, &last));
+        let words = self.words(tensor, div(add(row, last), count), self.group_width(tensor, count) as u8);
+        self.decode_group(tensor, &words, scale.as_ref(), count)
     }
 
     /// A name for an f32 value.
     pub fn bind_f32(&mut self, name: &str, value: Expr) -> Expr {
         self.bind(name, Kind::Value(scalar(Type::F32)), value)
+    }
+}
+
+/// The element number of a row's first element, a multiple of `unit`, in units.
+pub fn in_units(row: Expr, unit: u32) -> Expr {
+    match row {
+        Expr::Binary(Binary::Mul, r, s) => match *s {
+            Expr::U32(n) => mul(*r, u(n / unit)),
+            s => div(mul(*r, s), unit),
+        },
+        row => div(row, unit),
     }
 }
 

@@ -4,6 +4,7 @@ use super::axes::Mask;
 use super::build::{add, lt, scalar, u};
 use super::merge::{Acc, Slot};
 use super::{Env, Key, Lower};
+use crate::apply::adds;
 use crate::deps::AxisSet;
 use crate::error::ScheduleError;
 use crate::loops::{Expr, Kind, Stmt};
@@ -54,6 +55,7 @@ impl Lower<'_> {
         if together {
             self.same_for_all(axis);
         }
+        self.early_scales(reduce, self.entered(), members)?;
         let entered = self.enter(axis, bounds, together)?;
         self.steps(reduce, members, &accs)?;
         self.leave(entered);
@@ -154,6 +156,10 @@ impl Lower<'_> {
                 row.push(if scalar { Some(self.value(*body, env)?) } else { None });
             }
             values.push(row);
+        }
+        if each.is_none() && !self.scales.is_empty() && adds(monoid) {
+            self.add_terms(&points, values);
+            return Ok(());
         }
         for (point, ((env, acc, offset), row)) in points.into_iter().zip(values).enumerate() {
             let masked = match each {

@@ -12,7 +12,7 @@ use crate::error::ScheduleError;
 use crate::loops::{Expr, Kind, Stmt, Var};
 use std::collections::HashMap;
 use tilewright_dsl::ir::{self, AxisId, Binary, ExprId, TensorId, Type};
-use tilewright_dsl::schedule::{LevelKind, Place, Storage};
+use tilewright_dsl::schedule::{LevelKind, Place};
 
 /// A tile that is filled at this point of the walk.
 pub struct Tile {
@@ -91,8 +91,8 @@ pub struct Ahead {
     /// The axis whose steps it goes with.
     pub axis: AxisId,
     tensor: TensorId,
-    /// A register for each load of an invocation.
-    registers: Vec<Var>,
+    /// A register for each load of an invocation, and one for the scale of what it brings.
+    registers: Vec<(Var, Option<Var>)>,
 }
 
 impl Lower<'_> {
@@ -310,7 +310,7 @@ impl Lower<'_> {
         }
         let layout = self.nest.layout(tensor);
         let last = dims.len() - 1;
-        let most = if layout.storage == Storage::F32 { 4 } else { 8 };
+        let most = 4 * layout.storage.per_word();
         let aligned = |n: u32| {
             dims[last].size % n == 0
                 && !layout.written
@@ -318,12 +318,18 @@ impl Lower<'_> {
                     matches!(self.bound(a).lo, Expr::U32(lo) if lo % n == 0) || self.bound[a.0 as usize].is_none()
                 })
         };
-        let group = [most, most / 2, 2].into_iter().find(|n| *n > 1 && aligned(*n)).unwrap_or(1);
+        let least = layout.storage.per_word().max(2);
+        // Codes come in wide groups: narrower ones that keep all invocations busy are better, and `ahead` needs even shares.
+        let shared = |n: &u32| (elements(&dims) / n).is_multiple_of(self.nest.workgroup);
+        let sizes = [most, most / 2, if layout.storage.quantised() { most / 4 } else { 2 }];
+        let mut fitting = sizes.into_iter().filter(|n| *n >= least && aligned(*n));
+        let even = fitting.clone().find(|n| layout.storage.quantised() && shared(n));
+        let group = even.or_else(|| fitting.next()).unwrap_or(1);
         Ok((dims, group))
     }
 
-    /// The element number in its buffer of what lies at these coordinates of a tile.
-    fn element_number(&mut self, tensor: TensorId, dims: &[Dim], group: u32, coordinates: Vec<Expr>) -> Expr {
+    /// The element number of its row, and the column, of what lies at these coordinates of a tile.
+    fn element_number(&mut self, tensor: TensorId, dims: &[Dim], group: u32, coordinates: Vec<Expr>) -> (Expr, Expr) {
         let layout = self.nest.layout(tensor).clone();
         let parts = self.part.filter(|p| p.tensor == tensor);
         let last = dims.len() - 1;
@@ -340,7 +346,7 @@ impl Lower<'_> {
             at.push(if clamped { min(index, u(limit)) } else { index });
         }
         let inner = at.pop().unwrap_or(u(0));
-        add(self.row_of(tensor, at), inner)
+        (self.row_of(tensor, at), inner)
     }
 
     fn fill_tensor(&mut self, plan: &TilePlan, tensor: TensorId, env: &Env) -> Result<Tile, ScheduleError> {
@@ -359,7 +365,8 @@ impl Lower<'_> {
         if let Some(registers) = self.ahead.iter().position(|a| a.tensor == tensor) {
             let registers = self.ahead[registers].registers.clone();
             for (round, register) in registers.into_iter().enumerate() {
-                let values = self.decode_group(tensor, &Expr::Var(register), group);
+                let (words, scale) = (Expr::Var(register.0), register.1.map(Expr::Var));
+                let values = self.decode_group(tensor, &words, scale.as_ref(), group);
                 self.put(&tile, plan, group, self.turn(round as u32), values);
             }
             return Ok(tile);
@@ -369,8 +376,8 @@ impl Lower<'_> {
             let mut loaded = Vec::new();
             for round in 0..rounds {
                 let coordinates = coordinates(&dims, group, &self.turn(round));
-                let at = self.element_number(tensor, &dims, group, coordinates);
-                loaded.push(self.load_group(tensor, at, group));
+                let (row, column) = self.element_number(tensor, &dims, group, coordinates);
+                loaded.push(self.load_group(tensor, row, column, group));
             }
             for (round, values) in (0..rounds).zip(loaded) {
                 self.put(&tile, plan, group, self.turn(round), values);
@@ -379,8 +386,8 @@ impl Lower<'_> {
         }
         self.spread(&dims, group, |this, at| {
             let coordinates = coordinates(&dims, group, &at);
-            let element = this.element_number(tensor, &dims, group, coordinates);
-            let values = this.load_group(tensor, element, group);
+            let (row, column) = this.element_number(tensor, &dims, group, coordinates);
+            let values = this.load_group(tensor, row, column, group);
             this.put(&tile, plan, group, at, values);
             Ok(())
         })?;

@@ -21,6 +21,17 @@ pub fn kinds() -> Vec<&'static str> {
     STATEMENTS.iter().map(|d| d.0).chain(EXPRESSIONS.iter().map(|d| d.0)).collect()
 }
 
+/// How far rows lie apart in an index.
+fn row_of(index: &Expr) -> Option<u32> {
+    match index {
+        Expr::Binary(Binary::Mul, _, n) => match **n {
+            Expr::U32(n) => Some(n),
+            _ => None,
+        },
+        e => e.operands().into_iter().find_map(row_of),
+    }
+}
+
 /// What stands instead of a statement; `None` where this damage does not apply.
 type StmtDamage = fn(&Stmt) -> Option<Vec<Stmt>>;
 /// The same for an expression.
@@ -119,6 +130,16 @@ const EXPRESSIONS: &[(&str, ExprDamage)] = &[
         Expr::Load { buffer, index, width } => {
             Some(Expr::Load { buffer: *buffer, index: Box::new(op(Binary::Add, index, 1)), width: *width })
         }
+        _ => None,
+    }),
+    ("scale of another row", |e| match e {
+        Expr::FromBits(word) => match &**word {
+            Expr::Load { buffer, index, width } => {
+                let index = Box::new(op(Binary::Add, index, row_of(index)?));
+                Some(Expr::FromBits(Box::new(Expr::Load { buffer: *buffer, index, width: *width })))
+            }
+            _ => None,
+        },
         _ => None,
     }),
     ("another component", |e| match e {

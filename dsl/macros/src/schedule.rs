@@ -171,7 +171,10 @@ impl Body {
                 "store" => {
                     let tensor = self.reference(input, "tensor")?;
                     self.once(&tensor, format!("store {tensor}"))?;
-                    let (how, at) = choice(input, "Storage", &[("f32", "F32"), ("f16", "F16"), ("bf16", "Bf16")])?;
+                    let (how, at) = choice(input, "Storage", &STORAGES)?;
+                    if let Some(shares) = how.to_string().split("::").last().and_then(|v| shares(v.trim())) {
+                        only(input, shares, at)?;
+                    }
                     self.named_part(at, "Store", &tensor);
                     self.stores.push(pair(&tensor, how));
                 }
@@ -401,6 +404,9 @@ fn position(span: Span) -> TokenStream {
     quote!((#line, #column))
 }
 
+const STORAGES: [(&str, &str); 5] =
+    [("f32", "F32"), ("f16", "F16"), ("bf16", "Bf16"), ("int8", "Int8"), ("nf4", "Nf4")];
+
 const PLACES: [(&str, &str); 2] = [("workgroup", "Workgroup"), ("registers", "Registers")];
 
 /// `: WORD`, one of these, and where the word stands.
@@ -412,13 +418,27 @@ fn choice(input: ParseStream, of: &str, words: &[(&str, &str)]) -> Result<(Token
         let variant = Ident::new(variant, Span::call_site());
         return Ok((quote!(#of::#variant), word.span()));
     }
-    let later = ["int8", "nf4"].iter().any(|l| word == l);
-    let message = match later {
-        true => format!("`{word}` is not available yet"),
-        false => {
-            let words: Vec<_> = words.iter().map(|w| format!("`{}`", w.0)).collect();
-            format!("expected {}", words.join(" or "))
-        }
-    };
-    Err(Error::new(word.span(), message))
+    let words: Vec<_> = words.iter().map(|w| format!("`{}`", w.0)).collect();
+    Err(Error::new(word.span(), format!("expected {}", words.join(" or "))))
+}
+
+/// What shares a scale, where elements are codes.
+fn shares(variant: &str) -> Option<&'static str> {
+    match variant {
+        "Int8" => Some("channel"),
+        "Nf4" => Some("64"),
+        _ => None,
+    }
+}
+
+/// `(SHARES)`, the only form there is.
+fn only(input: ParseStream, shares: &str, at: Span) -> Result<()> {
+    let message = format!("expected `({shares})` after it, its only form");
+    if !input.peek(token::Paren) {
+        return Err(Error::new(at, message));
+    }
+    let content;
+    parenthesized!(content in input);
+    let inside: TokenStream = content.parse()?;
+    if inside.to_string() == shares { Ok(()) } else { Err(Error::new(at, message)) }
 }

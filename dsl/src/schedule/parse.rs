@@ -205,12 +205,35 @@ impl<'t> Parser<'t> {
         let found = all.iter().find(|w| self.is_word(word(**w)));
         let Some(found) = found else {
             let words: Vec<_> = all.iter().map(|w| format!("`{}`", word(*w))).collect();
-            let later = ["int8", "nf4"].into_iter().find(|w| self.is_word(w));
-            let note = later.map(|w| format!(" (`{w}` is not available yet)")).unwrap_or_default();
-            return Err(self.expected(words.join(" or ") + &note));
+            return Err(self.expected(words.join(" or ")));
         };
         self.next();
         Ok(*found)
+    }
+
+    /// A storage; those of codes say in parentheses what shares a scale.
+    fn storage(&mut self) -> Result<Storage, SyntaxError> {
+        let head = |s: Storage| s.word().split('(').next().unwrap_or_default();
+        let storage = Storage::ALL.iter().copied().find(|s| self.is_word(head(*s)));
+        let Some(storage) = storage.filter(|s| s.quantised()) else { return self.word(Storage::ALL, Storage::word) };
+        self.next();
+        let shares = match storage.word().split_once('(') {
+            Some((_, shares)) => shares.trim_end_matches(')'),
+            None => return Ok(storage),
+        };
+        let found = match &self.token().kind {
+            Kind::Sign('(') => self.tokens.get(self.at + 1).map(|t| t.kind.clone()),
+            _ => None,
+        };
+        match found {
+            Some(Kind::Word(text) | Kind::Number(text)) if text == shares => {
+                self.next();
+                self.next();
+                self.sign(')')?;
+                Ok(storage)
+            }
+            _ => Err(self.expected(format!("`({shares})`, the only form of `{}`", head(storage)))),
+        }
     }
 
     /// Notes that a directive that began at `at` says this; a second one is a mistake, and reading goes on.
@@ -338,7 +361,7 @@ impl<'t> Parser<'t> {
             "store" => {
                 let tensor = self.about(&word, "a tensor")?;
                 self.part(Spot::Store(tensor.clone()));
-                s.stores.push((tensor, self.word(Storage::ALL, Storage::word)?));
+                s.stores.push((tensor, self.storage()?));
             }
             "tail" => {
                 let axis = self.about(&word, "an axis")?;

@@ -154,6 +154,6 @@ words! {
     LevelKind { Grid "grid", Serial "serial", Lanes "lanes", Unroll "unroll", Vector "vector", Matrix "matrix" }
     Fold { Serial "serial", Tree "tree", Subgroup "subgroup" }
     Place { Workgroup "workgroup", Registers "registers" }
-    Storage { F32 "f32", F16 "f16", Bf16 "bf16" }
+    Storage { F32 "f32", F16 "f16", Bf16 "bf16", Int8 "int8(channel)", Nf4 "nf4(64)" }
     Tail { Guard "guard", Exact "exact" }
 }

@@ -12,7 +12,7 @@ fn linear(w: Tensor<R, K>, x: Tensor<T, K>, y: Out<T, R>) {
 
 schedule! {
     pub fast for linear {
-        store w: nf4;
+        store w: nf4(32);
     }
 }
 

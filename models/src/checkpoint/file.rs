@@ -20,6 +20,8 @@ pub(super) struct WeightsFile {
     pub(super) path: PathBuf,
     map: Bytes,
     pub(super) tensors: HashMap<String, Entry>,
+    /// What its header says beside tensors.
+    pub(super) metadata: HashMap<String, String>,
 }
 
 /// Where one tensor lies.
@@ -55,7 +57,8 @@ impl WeightsFile {
                 (name, entry)
             })
             .collect();
-        Ok(Self { path: path.into(), map, tensors })
+        let metadata = metadata.metadata().clone().unwrap_or_default();
+        Ok(Self { path: path.into(), map, tensors, metadata })
     }
 
     /// A tensor's bytes, little endian and row-major.

@@ -2,8 +2,11 @@
 
 use std::ops::Range;
 
+use tilewright_dsl::schedule::Storage;
+
 use super::WeightSource;
 use crate::error::ModelError;
+use crate::stores::Stores;
 
 const STACKED: &str = "qkv_proj";
 const PARTS: [&str; 3] = ["q_proj", "k_proj", "v_proj"];
@@ -50,6 +53,26 @@ impl WeightSource for Stacked<'_> {
             first += count;
         }
         Ok(())
+    }
+
+    fn rows_encoded(&self, name: &str, rows: Range<usize>, storage: Storage) -> Result<Option<Vec<u32>>, ModelError> {
+        let (mut first, mut all) = (0, Vec::new());
+        for part in Self::sources(name) {
+            let count = self.0.shape(&part)?[0];
+            let (start, end) = (rows.start.max(first), rows.end.min(first + count));
+            if start < end {
+                let Some(mut words) = self.0.rows_encoded(&part, start - first..end - first, storage)? else {
+                    return Ok(None);
+                };
+                all.append(&mut words);
+            }
+            first += count;
+        }
+        Ok(Some(all))
+    }
+
+    fn stores(&self) -> Stores {
+        self.0.stores()
     }
 
     fn tied(&self) -> bool {

@@ -5,6 +5,7 @@
 
 mod engine;
 mod lab;
+mod quality;
 mod read;
 mod report;
 mod review;
@@ -18,8 +19,9 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::checkpoint::Dtype;
 use crate::synth::PRESETS;
-pub use engine::{BackendArg, DeviceArgs, DraftArgs, EngineArgs, ModelArgs, ShadersArg, TierArgs};
+pub use engine::{BackendArg, DeviceArgs, DraftArgs, EngineArgs, ModelArgs, ShadersArg, StoreArgs, TierArgs};
 pub use lab::LabArgs;
+pub use quality::{PerplexityArgs, QuantizeArgs};
 pub use report::ReportArgs;
 pub use review::{DiffArgs, ExplainArgs, ExportArgs};
 pub use tune::{TuneArgs, TunedArgs};
@@ -69,6 +71,10 @@ pub enum Command {
     Lab(LabArgs),
     /// Search faster schedules for this adapter by measuring, and keep them
     Tune(TuneArgs),
+    /// Write a model's matrices as int8 or nf4 codes
+    Quantize(QuantizeArgs),
+    /// Judge how well a model foresees a text file, such as by --store
+    Perplexity(PerplexityArgs),
     /// Write a model of any Qwen2.5 shape by formula, to measure speed without downloading weights
     Synth(SynthArgs),
     /// List kernels with their schedules, or show the shader of one
@@ -365,6 +371,10 @@ pub struct DoctorArgs {
     /// Positions to make room for [default: the model's own]
     #[arg(long, value_name = "N", requires = "model", value_parser = count)]
     pub context: Option<u32>,
+
+    /// How matrices are stored.
+    #[command(flatten)]
+    pub store: StoreArgs,
 
     /// The device.
     #[command(flatten)]

@@ -177,6 +177,7 @@ fn plan(
         target: args.device.target.clone(),
         schedules: Vec::new(),
         tuned: Tuning::Off,
+        stores: args.store.store.unwrap_or_default(),
         context: u32::try_from(context).ok(),
         profile: false,
         plain_argmax: true,

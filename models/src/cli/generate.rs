@@ -19,6 +19,7 @@ use super::{output, since_start};
 use crate::engine::{Engine, Loading, ProfileTable, Step};
 use crate::error::{ModelError, counted};
 use crate::sampler::SamplingParams;
+use crate::stores;
 use crate::tokenizer::{SpecialTokens, TextStream, Tokenizer};
 use prompt::Prompt;
 use writer::{Writer, drafted};
@@ -296,6 +297,7 @@ pub fn describe(loaded: &Loaded) {
         info.weight_bytes,
         loaded.took.as_secs_f64()
     ));
+    stores::summary(&info.lost).iter().for_each(|text| output::line(text));
 }
 
 fn millis(time: Duration) -> f64 {

@@ -196,6 +196,7 @@ pub fn options(args: &EngineArgs, tier: TierChoice, context: usize) -> Result<En
         target: args.device.target.clone(),
         schedules: schedules(args.schedules.as_deref())?,
         tuned: args.tuned.tuned.clone(),
+        stores: args.store.store.unwrap_or_default(),
         context: Some(u32::try_from(context).unwrap_or(u32::MAX)),
         profile: false,
         plain_argmax: false,

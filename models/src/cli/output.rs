@@ -90,14 +90,22 @@ pub fn write_file(path: &Path, bytes: &[u8], force: bool) -> Result<(), CliError
     write().map_err(|source| CliError::Write { path: path.into(), source })
 }
 
-/// A bar of bytes on stderr, invisible where that is no terminal.
+/// A bar on stderr, invisible where that is no terminal.
 pub struct Progress(ProgressBar);
 
 impl Progress {
-    /// A bar that has not begun.
+    /// A bar of bytes that has not begun.
     pub fn new(what: &'static str) -> Self {
+        Self::of(what, "{msg} [{bar:32}] {bytes} of {total_bytes} ({eta})")
+    }
+
+    /// The same of tokens.
+    pub fn tokens(what: &'static str) -> Self {
+        Self::of(what, "{msg} [{bar:32}] {pos} of {len} tokens ({eta})")
+    }
+
+    fn of(what: &'static str, template: &str) -> Self {
         let bar = ProgressBar::hidden();
-        let template = "{msg} [{bar:32}] {bytes} of {total_bytes} ({eta})";
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("=> "));
         }
@@ -108,7 +116,7 @@ impl Progress {
         Progress(bar)
     }
 
-    /// Bytes done, and bytes in all.
+    /// How many are done, and how many there are in all.
     pub fn set(&self, done: u64, total: u64) {
         self.0.set_length(total);
         self.0.set_position(done);

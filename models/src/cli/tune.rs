@@ -49,6 +49,7 @@ pub fn run(args: &TuneArgs) -> Result<(), CliError> {
         tier: TierChoice::Auto,
         adapter: args.device.adapter.clone().unwrap_or_default(),
         target: args.device.target.clone(),
+        stores: args.store.store.unwrap_or_default(),
         context: u32::try_from(context).ok(),
         plain_argmax: true,
         ..EngineOptions::default()

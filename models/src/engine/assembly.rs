@@ -25,6 +25,7 @@ use tilewright_runtime::{BufferDecl, BufferId, Graph, Op, Params, Role, ScalarSo
 use super::conflict::{StorageConflict, Use};
 use crate::error::ModelError;
 use crate::kernels;
+use crate::stores::Stores;
 use crate::tiers::Tier;
 use crate::tune::site::fingerprint;
 use crate::tune::{Key, Phase, Site, Tuned};
@@ -113,6 +114,7 @@ pub struct Assembly<'a> {
     tier: &'a Tier,
     overrides: &'a [Schedule],
     tuned: Option<&'a Tuned>,
+    stores: Stores,
     head_dim: u32,
     kernels: HashMap<String, Kernel>,
     programs: HashMap<(&'static str, Storage, bool, Shape), Arc<Program>>,
@@ -150,6 +152,7 @@ impl<'a> Assembly<'a> {
             tier,
             overrides,
             tuned: None,
+            stores: Stores::default(),
             head_dim: head_dim as u32,
             kernels: kernels::all().into_iter().map(|e| (e.kernel.name.clone(), e.kernel)).collect(),
             programs: HashMap::new(),
@@ -174,6 +177,13 @@ impl<'a> Assembly<'a> {
     #[must_use]
     pub fn tuned(mut self, tuned: Option<&'a Tuned>) -> Self {
         self.tuned = tuned;
+        self
+    }
+
+    /// How matrices are stored where that is not the tier's to say.
+    #[must_use]
+    pub fn stores(mut self, stores: Stores) -> Self {
+        self.stores = stores;
         self
     }
 
@@ -294,8 +304,9 @@ impl<'a> Assembly<'a> {
         });
         let weights: Vec<ir::TensorId> = weights.collect();
         let matrices = weights.iter().filter(|t| kernel.tensor(**t).dims.len() == 2);
+        let given = matrices.clone().find_map(|t| call.tensors.get(t.0 as usize));
         let matrices: Vec<&String> = matrices.map(|t| &kernel.tensor(*t).name).collect();
-        let storage = if matrices.is_empty() { Storage::F32 } else { self.tier.weights };
+        let storage = given.map_or(Storage::F32, |t| self.stores.of(&t.name).unwrap_or(self.tier.weights));
         let key = (call.kernel, storage, !weights.is_empty(), shape);
         if let Some(program) = self.programs.get(&key) {
             return Ok(program.clone());

@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use super::PlanReport;
+use crate::stores::Lost;
 
 /// How long the parts of loading took.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -47,6 +48,8 @@ pub struct EngineInfo {
     pub loading: Loading,
     /// Tuned schedules in use.
     pub tuned: TunedUse,
+    /// What matrices lost that were quantised while they were loaded.
+    pub lost: Vec<Lost>,
     /// The memory plan as text.
     pub memory: String,
     /// Bytes of all buffers.
@@ -76,6 +79,7 @@ pub(super) fn info(report: PlanReport, adapter: String, shaders: &'static str) -
         unused: report.unused,
         loading: Loading::default(),
         tuned: TunedUse::default(),
+        lost: Vec::new(),
         memory: report.memory,
         memory_bytes: report.memory_bytes,
         weight_bytes: report.weight_bytes,

@@ -14,6 +14,7 @@ use tilewright_runtime::{BufferDecl, BufferId, Graph, Params, Read, Role};
 
 use super::assembly::{Assembly, Placed, Rows};
 use super::{EngineOptions, TierChoice, limits};
+use crate::checkpoint::EMBEDDING;
 use crate::config::Config;
 use crate::error::ModelError;
 use crate::kernels::{self, attention_parts};
@@ -105,6 +106,7 @@ impl Plan {
             _ => None,
         };
         let mut a = Assembly::new(target, tier, &options.schedules, config.head_dim).tuned(tuned);
+        a = a.stores(options.stores.settled(head == EMBEDDING)?);
         let planned = Self::assemble(&mut a, config, head, tier, options);
         let (sites, passed) = a.sites();
         let mut plan = a.finish(planned)?;
@@ -212,6 +214,7 @@ impl Plan {
         half: bool,
     ) -> Result<(Self, Vec<String>), ModelError> {
         check(config, options)?;
+        options.stores.settled(head == EMBEDDING)?;
         let mut notes = Vec::new();
         let last = tiers::count() - 1;
         let tier = match options.tier {

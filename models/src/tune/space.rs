@@ -23,8 +23,9 @@ pub struct Bounds {
 
 /// Most copies in registers that are tried.
 const UNROLL: u32 = 16;
-/// Widest load that is tried, in elements.
+/// Widest load that is tried, in elements: 128 bits of the narrowest ones.
 const VECTOR: u32 = 16;
+const VECTOR_OF_CODES: u32 = 32;
 
 /// Every schedule that is one or two moves from `base`, nearest first, each once and without `base` itself.
 pub fn around(kernel: &Kernel, base: &Schedule, bounds: &Bounds) -> Vec<Schedule> {
@@ -54,12 +55,14 @@ fn widest(schedule: &Schedule) -> u32 {
 
 fn moves(kernel: &Kernel, base: &Schedule, bounds: &Bounds) -> Vec<Schedule> {
     let base = plain(base);
+    let codes = base.stores.iter().any(|(_, storage)| storage.quantised());
+    let widest_load = if codes { VECTOR_OF_CODES } else { VECTOR };
     let mut all = Vec::new();
     for group in groups(&base) {
         let levels = &base.axes[group[0]].levels;
         let alone = bounds.single.contains(&base.axes[group[0]].axis);
         if !alone {
-            for changed in level_moves(levels) {
+            for changed in level_moves(levels, widest_load) {
                 let mut next = base.clone();
                 for axis in &group {
                     next.axes[*axis].levels.clone_from(&changed);
@@ -94,7 +97,7 @@ fn groups(schedule: &Schedule) -> Vec<Vec<usize>> {
 }
 
 /// What one move makes of an axis' levels.
-fn level_moves(levels: &[Level]) -> Vec<Vec<Level>> {
+fn level_moves(levels: &[Level], widest_load: u32) -> Vec<Vec<Level>> {
     let mut all = Vec::new();
     let mut put = |levels: Vec<Level>| all.push(levels);
     for (i, level) in levels.iter().enumerate() {
@@ -105,7 +108,7 @@ fn level_moves(levels: &[Level]) -> Vec<Vec<Level>> {
             next
         };
         let most = match level.kind {
-            LevelKind::Vector => VECTOR,
+            LevelKind::Vector => widest_load,
             LevelKind::Unroll => UNROLL,
             _ => u32::MAX / 2,
         };

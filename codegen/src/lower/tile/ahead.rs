@@ -47,11 +47,16 @@ impl Lower<'_> {
             let mut registers = Vec::new();
             for round in 0..rounds {
                 let coordinates = coordinates(&dims, group, &self.turn(round));
-                let at = self.element_number(tensor, &dims, group, coordinates);
-                let (load, ty) = self.group_words(tensor, at, group);
+                let (row, column) = self.element_number(tensor, &dims, group, coordinates);
+                let (load, ty, scale) = self.group_words(tensor, row, column, group);
                 let register = self.var(&name, Kind::Value(ty));
                 self.emit(Stmt::Declare(register, load));
-                registers.push(register);
+                let scale = scale.map(|scale| {
+                    let register = self.var("scale_next", Kind::Value(scalar(Type::F32)));
+                    self.emit(Stmt::Declare(register, scale));
+                    register
+                });
+                registers.push((register, scale));
             }
             self.ahead.push(Ahead { axis, tensor, registers });
         }
@@ -73,9 +78,12 @@ impl Lower<'_> {
             let (dims, group) = self.describe(&plan, tensor, env)?;
             for (round, register) in registers.into_iter().enumerate() {
                 let coordinates = coordinates(&dims, group, &self.turn(round as u32));
-                let at = self.element_number(tensor, &dims, group, coordinates);
-                let (load, _) = self.group_words(tensor, at, group);
-                self.emit(Stmt::Assign(register, load));
+                let (row, column) = self.element_number(tensor, &dims, group, coordinates);
+                let (load, _, scale) = self.group_words(tensor, row, column, group);
+                self.emit(Stmt::Assign(register.0, load));
+                if let (Some(register), Some(scale)) = (register.1, scale) {
+                    self.emit(Stmt::Assign(register, scale));
+                }
             }
         }
         let body = self.close();

@@ -6,8 +6,9 @@ use clap::ValueEnum;
 use tilewright_runtime::{AdapterChoice, TargetSpec};
 
 use super::TunedArgs;
-use super::values::{adapter, count, gamma, target, tier};
+use super::values::{adapter, count, gamma, stores, target, tier};
 use crate::engine::{Backend, TierChoice};
+use crate::stores::Stores;
 
 /// Which model.
 #[derive(Debug, clap::Args)]
@@ -50,6 +51,10 @@ pub struct EngineArgs {
     #[arg(long, value_name = "FILE")]
     pub schedules: Option<PathBuf>,
 
+    /// How matrices are stored.
+    #[command(flatten)]
+    pub store: StoreArgs,
+
     /// Measured schedules.
     #[command(flatten)]
     pub tuned: TunedArgs,
@@ -74,6 +79,15 @@ pub struct DraftArgs {
     /// Tokens that the draft guesses at a time, 1 to 16
     #[arg(long, value_name = "N", requires = "draft", default_value_t = 4, value_parser = gamma)]
     pub gamma: u32,
+}
+
+/// `--store`.
+#[derive(Debug, clap::Args)]
+pub struct StoreArgs {
+    /// How matrices lie on the device: f32, f16, bf16, int8 or nf4 for all, and `head=` and `embedding=` for those, such as
+    /// `nf4,head=int8,embedding=f16` [default: as the tier says, or as quantised files hold them]
+    #[arg(long, value_name = "STORAGE", value_parser = stores)]
+    pub store: Option<Stores>,
 }
 
 /// `--tier`.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::values::{count, tuning};
-use super::{DeviceArgs, ModelArgs};
+use super::{DeviceArgs, ModelArgs, StoreArgs};
 use crate::tune::Tuning;
 
 const TUNE: &str = "\
@@ -60,6 +60,10 @@ pub struct TuneArgs {
     /// Tell each race
     #[arg(long, short)]
     pub verbose: bool,
+
+    /// How matrices are stored.
+    #[command(flatten)]
+    pub store: StoreArgs,
 
     /// The device.
     #[command(flatten)]

@@ -6,6 +6,7 @@ use tilewright_runtime::{AdapterChoice, TargetSpec};
 use super::report::Counts;
 use crate::engine::TierChoice;
 use crate::lab::STUDIES;
+use crate::stores::{Stores, StoresError};
 use crate::tiers;
 use crate::tune::Tuning;
 
@@ -107,6 +108,11 @@ pub fn number(text: &str) -> Result<f32, String> {
 /// `128,512`.
 pub fn counts(text: &str) -> Result<Counts, String> {
     text.split(',').map(count).collect::<Result<_, _>>().map(Counts)
+}
+
+/// `nf4,head=int8`.
+pub fn stores(text: &str) -> Result<Stores, String> {
+    text.parse().map_err(|e: StoresError| e.to_string())
 }
 
 /// `1,2,3`.

@@ -12,7 +12,8 @@ use tilewright_codegen::target::Target;
 use tilewright_codegen::{CompileError, compile};
 use tilewright_dsl::eval::{Data, EvalError, Value, eval};
 use tilewright_dsl::ir::{Kernel, Type};
-use tilewright_dsl::schedule::Schedule;
+use tilewright_dsl::schedule::{Schedule, Storage};
+use tilewright_dsl::storage::{decode, encode};
 use tilewright_runtime::{Device, RuntimeError};
 
 use super::site::Site;
@@ -89,7 +90,7 @@ impl Reference {
             let shape = reduced(site, target, kept.clone());
             let extents: BTreeMap<String, u32> =
                 kernel.extents.iter().filter_map(|name| Some((name.clone(), number(&shape, name)?))).collect();
-            let inputs = inputs(kernel, &extents);
+            let inputs = inputs(kernel, &extents, &site.schedule);
             let mut expected = inputs.clone();
             match eval(kernel, &extents, &scalars, &mut expected) {
                 Ok(()) => break (shape, inputs, expected),
@@ -220,19 +221,31 @@ fn applies(kernel: &Kernel, shape: &Shape, target: &Target) -> bool {
     compile(kernel, &Schedule::empty(&kernel.name), shape, &target).is_ok()
 }
 
-/// Sixty-fourths between -1 and 1, and small whole numbers: exact in every storage.
-fn inputs(kernel: &Kernel, extents: &BTreeMap<String, u32>) -> BTreeMap<String, Data> {
+/// Sixty-fourths between -1 and 1, and small whole numbers: exact in every storage of single elements; where a schedule stores codes,
+/// what these mean.
+fn inputs(kernel: &Kernel, extents: &BTreeMap<String, u32>, schedule: &Schedule) -> BTreeMap<String, Data> {
     let mut all = BTreeMap::new();
     for (n, tensor) in kernel.tensors.iter().enumerate() {
         let count: u32 = tensor.dims.iter().map(|e| extents[&kernel.extents[e.0 as usize]]).product();
         let value = |i: u32| hash(i.wrapping_add(hash(n as u32 + 1)));
         let data = match tensor.elem {
-            Type::F32 => Data::F32((0..count).map(|i| (f32::from((value(i) % 129) as u16) - 64.0) / 64.0).collect()),
+            Type::F32 => {
+                let values = (0..count).map(|i| (f32::from((value(i) % 129) as u16) - 64.0) / 64.0).collect();
+                let columns = tensor.dims.last().map_or(1, |e| extents[&kernel.extents[e.0 as usize]]);
+                Data::F32(stored(values, schedule.storage(&tensor.name), columns))
+            }
             _ => Data::U32((0..count).map(|i| value(i) % 4).collect()),
         };
         all.insert(tensor.name.clone(), data);
     }
     all
+}
+
+/// Values as a storage of codes gives them back; as they are for others.
+fn stored(values: Vec<f32>, storage: Storage, columns: u32) -> Vec<f32> {
+    let rows = values.len() / columns.max(1) as usize;
+    let there_and_back = || decode(storage, rows, columns, &encode(storage, rows, columns, &values).ok()?.words).ok();
+    storage.quantised().then(there_and_back).flatten().unwrap_or(values)
 }
 
 #[cfg(test)]
@@ -249,6 +262,23 @@ mod tests {
         assert!(alike(&program, &expected, &bytes([1.0, 2.001, -4.0, 0.0])).is_ok());
         let wrong = alike(&program, &expected, &bytes([1.0, 2.0, 4.0, 0.0])).unwrap_err().to_string();
         assert!(wrong.starts_with("`y` is off by 2.0e0"), "{wrong}");
+    }
+
+    #[test]
+    fn codes_are_held_against_what_they_mean() {
+        let shape = Shape::new().fixed("T", 1).fixed("R", 3).fixed("K", 100);
+        let linear = crate::kernels::linear::linear();
+        let extents = BTreeMap::from([("T".to_string(), 1), ("R".to_string(), 3), ("K".to_string(), 100)]);
+        for storage in [Storage::Int8, Storage::Nf4] {
+            let schedule = Schedule { stores: vec![("w".into(), storage)], ..Schedule::empty("linear") };
+            let program = compile(&linear, &schedule, &shape, &Target::webgpu()).unwrap();
+            let given = inputs(&linear, &extents, &schedule);
+            let Data::F32(values) = &given["w"] else { panic!("w is real") };
+            let again = stored(values.clone(), storage, 100);
+            assert_eq!(*values, again, "what codes mean is stored as it is");
+            assert_ne!(given, inputs(&linear, &extents, &Schedule::empty("linear")));
+            assert_eq!(program.tensors[0].storage, storage);
+        }
     }
 
     #[test]

@@ -12,9 +12,10 @@ mod limits;
 mod machine;
 mod plan;
 mod probe;
+pub mod sampling;
+mod step;
 mod verify;
 
-use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
@@ -22,7 +23,7 @@ use std::time::Instant;
 use tilewright_codegen::target::Target;
 use tilewright_dsl::schedule::{Schedule, Storage};
 use tilewright_runtime::plan::Counters;
-use tilewright_runtime::{AdapterChoice, Compiling, Device, Profile, Read, ShaderLanguage, TargetSpec};
+use tilewright_runtime::{AdapterChoice, Device, Read, ShaderLanguage, TargetSpec};
 
 use crate::checkpoint::{EMBEDDING, HEAD, Stacked, WeightSource};
 use crate::config::Config;
@@ -38,6 +39,8 @@ pub use limits::{Lack, TooSmall};
 use machine::Machine;
 pub use plan::{Plan, PlanReport, Stage};
 pub use probe::Probed;
+pub use sampling::{Top, Wants};
+pub use step::{ProfileTable, Progress, Step};
 
 /// Positions of rotary tables that are made at once.
 const TABLE_ROWS: usize = 4096;
@@ -87,6 +90,8 @@ pub struct EngineOptions {
     pub plain_argmax: bool,
     /// Plans steps of so many positions by decode's schedules, for [`Engine::verify`].
     pub verify: Option<u32>,
+    /// What the caller takes of a step where it samples.
+    pub wants: Wants,
     /// Ids from here on are never picked by the device.
     pub vocab_limit: Option<u32>,
     /// Hears what a user should know of a run, each thing once.
@@ -108,48 +113,11 @@ impl Default for EngineOptions {
             profile: false,
             plain_argmax: false,
             verify: None,
+            wants: Wants::Logits,
             vocab_limit: None,
             notice: |_| (),
         }
     }
-}
-
-/// What a step gives: the token if the device picked it, else the logits.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Step {
-    /// The largest logit's token.
-    pub token: Option<u32>,
-    /// A logit for each id, `[V]`.
-    pub logits: Option<Vec<f32>>,
-}
-
-/// Times of the kernels of decode steps.
-#[derive(Clone, PartialEq, Debug)]
-pub struct ProfileTable {
-    /// A row a kernel and schedule.
-    pub profile: Profile,
-    /// The adapter's copy rate, GB/s.
-    pub copy_gb_per_s: f64,
-}
-
-impl fmt::Display for ProfileTable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.profile.table(Some(self.copy_gb_per_s)))
-    }
-}
-
-/// What takes time while a model is loaded.
-#[derive(Clone, Copy, Debug)]
-pub enum Progress<'a> {
-    /// The driver is about to compile a shader.
-    Compiling(Compiling<'a>),
-    /// Bytes of weights that are on the device.
-    Weights {
-        /// So far.
-        done: u64,
-        /// In all.
-        total: u64,
-    },
 }
 
 /// A model on a device.
@@ -272,7 +240,7 @@ impl Engine {
         if options.profile && machine.profile().is_none() {
             notes.push("no times are taken: the adapter has no timestamps".into());
         }
-        if plan.tier.device_argmax && plan.token.is_none() {
+        if plan.tier.device_argmax && plan.token.is_none() && plan.pairs.is_none() {
             notes.push("sampling needs all logits: they are read back, and the host picks the token".into());
         }
         let adapter = device.map_or("interpreter".to_string(), |d| d.adapter().to_string());
@@ -315,13 +283,22 @@ impl Engine {
             bytes = self.run(chunk, rows, read)?;
         }
         let bytes = bytes.pop().unwrap_or_default();
-        if self.plan.token.is_none() {
-            let logits = self.logits(&bytes, self.position - 1)?;
-            return Ok(Step { token: None, logits: Some(logits) });
-        }
-        match bytes.first_chunk().map(|b| u32::from_le_bytes(*b)) {
-            Some(token) if token < self.plan.limit => Ok(Step { token: Some(token), logits: None }),
-            _ => {
+        let found = match (&self.plan.sampling, self.plan.token) {
+            (Some(sampling), None) => {
+                sampling.top(&bytes, self.plan.limit).map(|top| Step { top: Some(top), ..Step::default() })
+            }
+            (_, Some(_)) => {
+                let token = bytes.first_chunk().map(|b| u32::from_le_bytes(*b)).filter(|t| *t < self.plan.limit);
+                token.map(|token| Step { token: Some(token), ..Step::default() })
+            }
+            (None, None) => {
+                let logits = self.logits(&bytes, self.position - 1)?;
+                Some(Step { logits: Some(logits), ..Step::default() })
+            }
+        };
+        match found {
+            Some(step) => Ok(step),
+            None => {
                 // Once more for the last id, with its logits, which say which of them it is.
                 self.position -= 1;
                 let logits = self.plan.logits_read();
@@ -362,6 +339,23 @@ impl Engine {
     /// As [`Engine::prefill`].
     pub fn decode(&mut self, id: u32) -> Result<Step, ModelError> {
         self.prefill(&[id])
+    }
+
+    /// Draws with another seed from here on, where the device draws.
+    pub fn reseed(&mut self, seed: u64) {
+        if let Some(sampling) = &mut self.plan.sampling {
+            sampling.params.seed = seed;
+        }
+    }
+
+    /// How the device samples, if it does.
+    pub fn sampling(&self) -> Option<&sampling::Sampling> {
+        self.plan.sampling.as_ref()
+    }
+
+    /// Whether the device picks tokens.
+    pub fn picks(&self) -> bool {
+        self.plan.token.is_some()
     }
 
     /// Forgets all positions.

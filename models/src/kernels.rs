@@ -11,6 +11,7 @@ pub mod attention_parts;
 pub mod attention_stats;
 pub mod attention_values;
 pub mod bias;
+pub mod draw;
 pub mod embedding;
 pub mod gated;
 pub mod head_parts;
@@ -21,6 +22,7 @@ pub mod linear_residual;
 pub mod mul;
 pub mod norm_gated;
 pub mod norm_linear;
+pub mod penalty;
 pub mod qkv;
 pub mod residual;
 pub mod rmsnorm;
@@ -28,6 +30,7 @@ pub mod rope;
 pub mod rope_append;
 pub mod silu;
 pub mod softmax;
+pub mod topk;
 
 use tilewright_codegen::shape::Shape;
 use tilewright_dsl::ir::Kernel;
@@ -97,6 +100,14 @@ pub fn all() -> Vec<Entry> {
             argmax::argmax(),
             vec![argmax::naive(), argmax::tree(), argmax::vectors(), argmax::subgroup(), argmax::wide()],
         ),
+        entry(penalty::first_seen(), vec![penalty::tokens()]),
+        entry(penalty::penalise(), vec![penalty::elements()]),
+        entry(topk::topk_chunks(), vec![topk::chunks()]),
+        entry(topk::topk_rank(), vec![topk::ranks()]),
+        entry(topk::topk_values(), vec![topk::values()]),
+        entry(topk::topk_first(), vec![topk::places()]),
+        entry(topk::topk_pairs(), vec![topk::row()]),
+        entry(draw::draw(), vec![draw::row()]),
         entry(softmax::softmax(), vec![softmax::naive(), softmax::row(), softmax::wide(), softmax::subgroup()]),
     ];
     let fused = [
@@ -145,10 +156,31 @@ pub fn all() -> Vec<Entry> {
     entries
 }
 
+/// The schedule of a kernel where a tier names none: that of a sampler's step, which all tiers run alike, or the empty one.
+pub fn usual(kernel: &str) -> Schedule {
+    let all = [
+        penalty::tokens(),
+        penalty::elements(),
+        topk::chunks(),
+        topk::ranks(),
+        topk::values(),
+        topk::places(),
+        topk::row(),
+        draw::row(),
+    ];
+    all.into_iter().find(|s| s.kernel == kernel).unwrap_or_else(|| Schedule::empty(kernel))
+}
+
 /// Extents of a decode step of Qwen2.5-0.5B: heads where the kernel has heads, rows elsewhere.
 fn typical(kernel: &Kernel) -> Shape {
     let heads = kernel.extents.iter().any(|e| matches!(e.rsplit('.').next(), Some("H" | "G")));
     let extent = |name: &str| match name {
+        "K" if kernel.name == "draw" || kernel.name.starts_with("topk") => 64,
+        "N" => 151_936 / topk::CHUNK,
+        "C" if kernel.name == "topk_values" => topk::CHUNK,
+        "F" => 64,
+        "M" => 64 * topk::CHUNK,
+        "W" => 2 * 64 + 3,
         "C" if kernel.name == "softmax" => 512,
         "T" | "C" | "q.C" => 1,
         // As many as one binding of the least device holds in f32.

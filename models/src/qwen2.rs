@@ -8,8 +8,9 @@
 mod attention;
 mod head;
 mod names;
+mod sampling;
 
-pub use names::{ANGLES, IDS, LOGITS, PARTS, ROW, TOKEN, TOKENS};
+pub use names::{ANGLES, IDS, KEY, LOGITS, PAIRS, PARTS, ROW, TOKEN, TOKENS};
 
 use tilewright_runtime::{Role, ScalarSource};
 

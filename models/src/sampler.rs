@@ -82,6 +82,29 @@ impl SamplingParams {
     /// When a logit under the limit is not finite, or there are none.
     pub fn sample(&self, logits: &[f32], history: &[u32], position: usize, limit: usize) -> Result<u32, ModelError> {
         let kept = self.kept(logits, history, position, limit)?;
+        self.draw(&kept, position).ok_or(ModelError::NoCandidates { position, logits: logits.len(), limit })
+    }
+
+    /// Chooses the token at `position` of the best logits, which are penalised already: the same that [`SamplingParams::sample`]
+    /// chooses of all of them, as long as the pairs reach to the last logit that ties with the last of the top-k.
+    ///
+    /// # Errors
+    /// When there are none.
+    pub fn sample_pairs(&self, pairs: &[(u32, f32)], position: usize) -> Result<u32, ModelError> {
+        self.draw(&self.kept_pairs(pairs), position).ok_or(ModelError::NoCandidates {
+            position,
+            logits: 0,
+            limit: pairs.len(),
+        })
+    }
+
+    /// What is left of the best logits, as [`SamplingParams::kept`] has it.
+    pub fn kept_pairs(&self, pairs: &[(u32, f32)]) -> Vec<Candidate> {
+        self.filter(pairs.iter().map(|&(id, logit)| Candidate { id, logit, probability: 0.0 }).collect())
+    }
+
+    /// The candidate that the noise of a position favours.
+    fn draw(&self, kept: &[Candidate], position: usize) -> Option<u32> {
         let key = position_key(self.seed, position as u32);
         let score = |c: &Candidate| {
             if self.temperature == 0.0 { c.logit } else { c.logit + gumbel(key, c.id) }
@@ -90,7 +113,7 @@ impl SamplingParams {
             let better = next.0.total_cmp(&best.0).then(best.1.cmp(&next.1)) == Ordering::Greater;
             if better { next } else { best }
         });
-        best.map(|(_, id)| id).ok_or(ModelError::NoCandidates { position, logits: logits.len(), limit })
+        best.map(|(_, id)| id)
     }
 
     /// The tokens left after all filters, the most probable first, ties by id. Arguments as for [`SamplingParams::sample`].
@@ -112,24 +135,30 @@ impl SamplingParams {
             return Err(ModelError::NotFinite { position, token: id as u32, value: scores[id], narrow: false });
         }
         penalise(&mut scores, history, self.repetition_penalty);
-        let mut kept: Vec<Candidate> = if self.temperature == 0.0 {
-            best(&scores).into_iter().collect()
+        let all = scores.iter().enumerate();
+        Ok(self.filter(all.map(|(id, &logit)| Candidate { id: id as u32, logit, probability: 0.0 }).collect()))
+    }
+
+    /// Temperature, top-k and top-p; the most probable first, ties by id.
+    fn filter(&self, mut kept: Vec<Candidate>) -> Vec<Candidate> {
+        if self.temperature == 0.0 {
+            kept = best(&kept).into_iter().collect();
         } else {
             // A temperature near 0 must not overflow the best logits, or all would tie: then they count from the largest.
-            let overflows = scores.iter().any(|x| !(*x / self.temperature).is_finite());
-            let top = if overflows { scores.iter().copied().fold(f32::MIN, f32::max) } else { 0.0 };
-            for x in &mut scores {
-                *x = ((*x - top) / self.temperature).clamp(f32::MIN, f32::MAX);
+            let overflows = kept.iter().any(|c| !(c.logit / self.temperature).is_finite());
+            let top = if overflows { kept.iter().map(|c| c.logit).fold(f32::MIN, f32::max) } else { 0.0 };
+            for c in &mut kept {
+                c.logit = ((c.logit - top) / self.temperature).clamp(f32::MIN, f32::MAX);
             }
-            top_k(&scores, self.top_k)
-        };
+            top_k(&mut kept, self.top_k);
+        }
         kept.sort_unstable_by(|a, b| b.logit.total_cmp(&a.logit).then(a.id.cmp(&b.id)));
         set_probabilities(&mut kept);
         if self.temperature != 0.0 && self.top_p < 1.0 {
             top_p(&mut kept, f64::from(self.top_p));
             set_probabilities(&mut kept);
         }
-        Ok(kept)
+        kept
     }
 }
 
@@ -147,25 +176,19 @@ fn penalise(scores: &mut [f32], history: &[u32], penalty: f32) {
     }
 }
 
-fn candidate((id, &logit): (usize, &f32)) -> Candidate {
-    Candidate { id: id as u32, logit, probability: 0.0 }
-}
-
 /// The highest score; the lowest id of equal ones.
-fn best(scores: &[f32]) -> Option<Candidate> {
-    let all = scores.iter().enumerate().map(candidate);
-    all.reduce(|best, next| if next.logit > best.logit { next } else { best })
+fn best(all: &[Candidate]) -> Option<Candidate> {
+    all.iter().copied().reduce(|best, next| if next.logit > best.logit { next } else { best })
 }
 
-/// Those that are at least as good as the k-th best.
-fn top_k(scores: &[f32], k: usize) -> Vec<Candidate> {
-    let all = scores.iter().enumerate().map(candidate);
-    if k == 0 || k >= scores.len() {
-        return all.collect();
+/// Keeps those that are at least as good as the k-th best.
+fn top_k(all: &mut Vec<Candidate>, k: usize) {
+    if k == 0 || k >= all.len() {
+        return;
     }
-    let mut sorted = scores.to_vec();
+    let mut sorted: Vec<f32> = all.iter().map(|c| c.logit).collect();
     let (_, &mut threshold, _) = sorted.select_nth_unstable_by(k - 1, |a, b| b.total_cmp(a));
-    all.filter(|c| c.logit >= threshold).collect()
+    all.retain(|c| c.logit >= threshold);
 }
 
 /// Drops, from the least probable on, all whose cumulative probability stays within 1 - p; the best one stays.

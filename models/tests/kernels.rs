@@ -18,6 +18,9 @@ fn shape(kernel: &Kernel, prefill: bool, head_dim: u32) -> Shape {
         // As many parts as reach over 101 values.
         "v.Parts" => shape.fixed(name, 2),
         "j.Parts" => shape.fixed(name, 1),
+        // Values of a chunk, and a row of 101 pairs and three numbers.
+        "C" if kernel.name == "topk_values" => shape.fixed(name, 64),
+        "W" => shape.fixed(name, 2 * 101 + 3),
         _ => shape.fixed(name, 101),
     })
 }

@@ -152,6 +152,35 @@ fn a_seed_repeats_a_text() {
 }
 
 #[test]
+fn whoever_samples_writes_the_same() {
+    let text = |sampler: &str, settings: &[&str]| {
+        let flags = ["generate", "--sampler", sampler, "--seed", "3", "--max-tokens", "10", "--json", "Once"];
+        let out = run(&[&flags, settings].concat()).json();
+        (out["token_ids"].clone(), out["readback_bytes_per_token"].as_u64().unwrap())
+    };
+    // The bundled model keeps 20 tokens and penalises: 32 pairs and three numbers, or 4,096 logits.
+    let (expected, bytes) = text("host", &[]);
+    assert_eq!(bytes, 16384);
+    assert_eq!(text("auto", &[]), (expected.clone(), 4));
+    assert_eq!(text("pairs", &[]), (expected, 268));
+    let open = ["--top-k", "50", "--top-p", "1", "--repetition-penalty", "1"];
+    assert_eq!(text("device", &open).0, text("host", &open).0);
+    let verbose = run(&["generate", "--sampler", "pairs", "--verbose", "--max-tokens", "1", "Once"]);
+    assert!(verbose.stderr.contains("; the host picks from the best 32\n"), "{}", verbose.stderr);
+    assert!(verbose.stderr.contains(" 268 bytes read back"), "{}", verbose.stderr);
+}
+
+#[test]
+fn a_sampler_that_needs_all_logits_is_refused() {
+    let top_k = |n: &str, sampler: &str| run(&["generate", "--sampler", sampler, "--top-k", n, "Once"]);
+    top_k("0", "pairs").fails(2, &["--sampler pairs", "top-k of 0", "1 to 128"]);
+    top_k("129", "device").fails(2, &["--sampler device", "top-k of 129", "--sampler host"]);
+    let dir = bundled().with_file_name("draft");
+    let both = run(&["generate", "--sampler", "device", "--draft", path(&dir), "Once"]);
+    both.fails(2, &["--sampler device", "--draft", "leave one"]);
+}
+
+#[test]
 fn a_seed_is_told_where_none_was_given() {
     let verbose = interpreted("generate", &bundled(), &["--verbose", "--max-tokens", "1", "Once"]);
     assert_eq!(verbose.code, Some(0));

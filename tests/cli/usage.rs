@@ -31,6 +31,7 @@ fn a_wrong_flag_is_named_with_what_was_found_and_what_is_expected() {
         (&["bench", "--tiers", "-1..3"], &["--tiers", "`-1`", "0 to 12"]),
         (&["bench", "--runs", "-5"], &["--runs", "'-5'", "from 1 to 4294967295"]),
         (&["synth", "--preset", "tiny-test", "--seed", "-1", "out"], &["--seed", "'-1'", "from 0 to"]),
+        (&["generate", "--sampler", "gpu", "hi"], &["--sampler", "gpu", "device", "pairs", "host"]),
         (&["generate", "--backend", "cuda", "hi"], &["--backend", "cuda", "wgpu", "interp"]),
         (&["generate", "--backend", "interp", "--profile", "hi"], &["--profile", "--backend interp"]),
         (&["generate", "--backend", "interp", "--adapter", "0", "hi"], &["--adapter", "--backend interp"]),

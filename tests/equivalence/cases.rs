@@ -30,6 +30,9 @@ pub struct Case {
 const EPS: u32 = 0x3586_37bd; // 1e-6
 const SCALE: u32 = 0x3e80_0000; // 0.25
 
+const TOP_P: u32 = 0x3f66_6666; // 0.9
+const PENALTY: u32 = 0x3f8c_cccd; // 1.1
+
 fn nothing(_: &mut BTreeMap<String, u32>) {}
 
 fn set(extents: &mut BTreeMap<String, u32>, name: &str, value: u32) {
@@ -156,6 +159,36 @@ pub fn family(kernel: &str) -> Family {
             },
         ),
         "argmax_merged" => family(&[("T", 3), ("v.Parts", 40)], &["T"], &["T", "v.Parts"], none, nothing),
+        "first_seen" => family(&[("T", 3), ("V", 40)], &["T"], &["T", "V"], &[("pos", 5)], nothing),
+        "penalise" => family(&[("T", 3), ("V", 40)], &["T"], &["T", "V"], &[("penalty", PENALTY)], nothing),
+        "topk_chunks" => family(&[("T", 2), ("V", 130), ("N", 3)], &["T"], &["T", "V"], &[("limit", 120)], |e| {
+            // One chunk more than there are values for.
+            let chunks = e["V"].div_ceil(64) + 1;
+            set(e, "N", chunks);
+        }),
+        "topk_rank" => family(&[("T", 2), ("M", 40)], &["T"], &["T", "M"], none, nothing),
+        "topk_values" => family(
+            &[("T", 2), ("V", 130), ("N", 3), ("F", 2), ("C", 64)],
+            &["T"],
+            &["T", "V", "N", "F", "C"],
+            &[("limit", 120)],
+            |e| {
+                let columns = e["C"].min(64);
+                set(e, "C", columns);
+            },
+        ),
+        "topk_first" => family(&[("T", 2), ("M", 40), ("K", 8)], &["T"], &["T", "M", "K"], none, nothing),
+        "topk_pairs" => family(&[("T", 2), ("K", 8), ("N", 40), ("W", 19)], &["T"], &["T", "K", "N"], none, |e| {
+            let words = 2 * e["K"] + 3;
+            set(e, "W", words);
+        }),
+        "draw" => family(
+            &[("T", 2), ("K", 8), ("N", 40)],
+            &["T"],
+            &["T", "K", "N"],
+            &[("keep", 6), ("temperature", SCALE), ("top_p", TOP_P), ("seed", 77), ("limit", 12)],
+            nothing,
+        ),
         other => panic!("no cases for kernel `{other}`: add its family to tests/equivalence/cases.rs"),
     }
 }

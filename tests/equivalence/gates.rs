@@ -36,6 +36,22 @@ pub fn inputs(kernel: &Kernel, case: &Case, seed: u32) -> Tensors {
                 Type::U32 => Data::U32((0..n).map(|_| next() % 13).collect()),
                 _ => Data::F32((0..n).map(|_| (next() % 127) as f32 / 64.0 - 63.0 / 64.0).collect()),
             };
+            // Ranks are whole numbers, and logits of which the best are kept are sorted.
+            let data = match (kernel.name.as_str(), t.name.as_str(), data) {
+                ("topk_values" | "topk_first", "rank", Data::F32(v)) => {
+                    Data::F32(v.into_iter().map(|x| (x.abs() * 16.0).floor()).collect())
+                }
+                // Integers are equal or not: the bits of a sum are those of any order where its terms are few bits, or nothing.
+                ("topk_pairs", "best", Data::F32(v)) => {
+                    Data::F32(v.into_iter().map(|x| if x < 0.5 { -200.0 } else { 0.5 }).collect())
+                }
+                ("draw", "value", Data::F32(mut v)) => {
+                    let columns = case.extents["K"] as usize;
+                    v.chunks_mut(columns).for_each(|row| row.sort_by(|a, b| b.total_cmp(a)));
+                    Data::F32(v)
+                }
+                (_, _, data) => data,
+            };
             // A sum of weights is positive.
             let data = match (t.name.as_str(), data) {
                 ("total" | "j.weight", Data::F32(v)) => Data::F32(v.into_iter().map(|x| x.abs() + 1.0).collect()),

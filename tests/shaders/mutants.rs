@@ -108,6 +108,20 @@ const SUBJECTS: &[Subject] = &[
         shape: &[("T", 40), ("V", 21)],
         runs: &[&[("limit", 3)], &[("T", 41)]],
     },
+    Subject {
+        kernel: "topk_rank",
+        schedule: "ranks",
+        change: "workgroup 16; m: grid, lanes(4); j: serial, unroll(2), lanes(4);",
+        shape: &[("T", 2), ("M", 46)],
+        runs: &[&[("T", 3)]],
+    },
+    Subject {
+        kernel: "topk_first",
+        schedule: "places",
+        change: "workgroup 4; k: grid; m: serial, unroll(2), lanes(4);",
+        shape: &[("T", 2), ("M", 21), ("K", 12)],
+        runs: &[&[("T", 3)]],
+    },
 ];
 
 /// What stands where no element is: a result must not depend on it.
@@ -125,6 +139,9 @@ const HARMLESS: &[(&str, &str, &str)] = &[
     ("attention", "another identity #1", "the identity's weight is multiplied by e^(LOWEST - m), which is 0"),
     ("attention", "another identity #2", "the same for its value"),
     ("attention", "another identity #3", "softmax does not change when all scores grow by the same number"),
+    ("topk_first", "one step more #0", "a place behind the row is no place: what is found there counts as nothing"),
+    ("topk_first", "drop a guard #0", "the same"),
+    ("topk_first", "loosen a guard #0", "the same"),
     ("argmax", "loosen a guard #2", "the last step of a tree: what other lanes add then is read by nobody"),
     ("argmax", "drop a statement #12", "the last step of a tree: the largest value itself is not asked for"),
     ("argmax", "swap the arms of a select #8", "the same: the largest value itself is not asked for"),
@@ -191,6 +208,11 @@ fn inputs(kernel: &Kernel, case: &Case, seed: u32) -> Tensors {
             row[r * 5 % columns] += 300.0;
         }
         x[..columns].iter_mut().for_each(|x| *x -= 600.0);
+    }
+    // A permutation, as ranks are one.
+    if let ("topk_first", Some(Data::F32(ranks))) = (kernel.name.as_str(), inputs.get_mut("rank")) {
+        let columns = case.extents["M"] as usize;
+        ranks.iter_mut().enumerate().for_each(|(i, rank)| *rank = (i % columns * 5 % columns) as f32);
     }
     // Every second run has scores far below zero.
     for (tensor, by) in [("q", 4000.0), ("k", -1.0)] {

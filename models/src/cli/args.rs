@@ -19,7 +19,9 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::checkpoint::Dtype;
 use crate::synth::PRESETS;
-pub use engine::{BackendArg, DeviceArgs, DraftArgs, EngineArgs, ModelArgs, ShadersArg, StoreArgs, TierArgs};
+pub use engine::{
+    BackendArg, DeviceArgs, DraftArgs, EngineArgs, ModelArgs, SamplerArg, SamplerArgs, ShadersArg, StoreArgs, TierArgs,
+};
 pub use lab::LabArgs;
 pub use quality::{PerplexityArgs, QuantizeArgs};
 pub use report::ReportArgs;
@@ -152,6 +154,10 @@ pub struct GenerateArgs {
     /// Make tokens that were there already less likely; 1 changes nothing
     #[arg(long, value_name = "R", value_parser = number)]
     pub repetition_penalty: Option<f32>,
+
+    /// The sampler.
+    #[command(flatten)]
+    pub sampler: SamplerArgs,
 
     /// Of the same seed, model and settings comes the same text [default: random; --verbose and --json tell it]
     #[arg(long, value_name = "N", value_parser = seed)]

@@ -4,6 +4,7 @@
 //! [`Finish`] reasons. Absent: batches, and stop words other than the model's own end tokens.
 
 mod prompt;
+mod settings;
 mod writer;
 
 use std::time::{Duration, Instant};
@@ -22,6 +23,7 @@ use crate::sampler::SamplingParams;
 use crate::stores;
 use crate::tokenizer::{SpecialTokens, TextStream, Tokenizer};
 use prompt::Prompt;
+use settings::{plain, random_seed, sampling, settings, wants, who};
 use writer::{Writer, drafted};
 
 /// Runs the command.
@@ -36,7 +38,8 @@ pub fn run(args: &GenerateArgs) -> Result<(), CliError> {
     let limit = prompt.tokenizer.as_ref().map_or(folder.config.vocab_size, Tokenizer::entries);
     let mut options = model::options(&args.engine, args.tier.tier, context)?;
     options.profile = args.profile;
-    options.plain_argmax = sampling.is_plain_argmax();
+    options.plain_argmax = plain(args, &sampling);
+    options.wants = wants(args, sampling)?;
     options.vocab_limit = u32::try_from(limit).ok();
     options.verify = args.draft.draft.as_ref().map(|_| args.draft.gamma + 1);
     let draft = drafted(args, &folder, &prompt)?;
@@ -45,7 +48,7 @@ pub fn run(args: &GenerateArgs) -> Result<(), CliError> {
     if args.verbose {
         describe(&loaded);
         prompt.describe();
-        output::line(&format!("sampling: {}", settings(&sampling)));
+        output::line(&format!("sampling: {}; {}", settings(&sampling), who(&loaded.engine)));
     }
 
     let mut writer = match &draft {
@@ -196,10 +199,13 @@ impl Job<'_> {
 
     /// The token that follows `history`: the engine's own choice, or one from its logits.
     fn choose(&self, step: &Step, history: &[u32]) -> Result<u32, ModelError> {
-        match (step.token, &step.logits) {
-            (Some(id), _) => Ok(id),
-            (None, Some(logits)) => self.sampling.sample(logits, history, history.len(), self.limit),
-            (None, None) => Err(ModelError::NoCandidates { position: history.len(), logits: 0, limit: self.limit }),
+        match (step.token, &step.top, &step.logits) {
+            (Some(id), ..) => Ok(id),
+            (None, Some(top), _) => self.sampling.sample_pairs(&top.pairs, history.len()),
+            (None, None, Some(logits)) => self.sampling.sample(logits, history, history.len(), self.limit),
+            (None, None, None) => {
+                Err(ModelError::NoCandidates { position: history.len(), logits: 0, limit: self.limit })
+            }
         }
     }
 }
@@ -250,34 +256,6 @@ fn check_flags(args: &GenerateArgs) -> Result<(), CliError> {
         return Err(CliError::usage(message, "leave one of the two out"));
     }
     Ok(())
-}
-
-/// Settings with those of the flags in their place.
-fn sampling(args: &GenerateArgs, mut settings: SamplingParams) -> SamplingParams {
-    settings.temperature = args.temperature.unwrap_or(settings.temperature);
-    settings.top_k = args.top_k.unwrap_or(settings.top_k);
-    settings.top_p = args.top_p.unwrap_or(settings.top_p);
-    // Whoever asks for the best token each time means the best logit; the file's penalty belongs to the file's sampling.
-    let penalty = if args.temperature == Some(0.0) { 1.0 } else { settings.repetition_penalty };
-    settings.repetition_penalty = args.repetition_penalty.unwrap_or(penalty);
-    settings
-}
-
-fn settings(s: &SamplingParams) -> String {
-    if s.is_plain_argmax() {
-        return format!("greedy; seed {} (unused)", s.seed);
-    }
-    let penalty = format!("repetition penalty {}", s.repetition_penalty);
-    if s.temperature == 0.0 {
-        return format!("greedy, {penalty}; seed {} (unused)", s.seed);
-    }
-    format!("temperature {}, top-k {}, top-p {}, {penalty}; seed {}", s.temperature, s.top_k, s.top_p, s.seed)
-}
-
-/// 32 random bits, few enough to be typed again.
-fn random_seed() -> u64 {
-    use std::hash::{BuildHasher, Hasher};
-    std::collections::hash_map::RandomState::new().build_hasher().finish() >> 32
 }
 
 /// `--verbose`, before the first token.

@@ -20,7 +20,7 @@ use super::slow::Slow;
 use crate::bundled::bundled_dir;
 use crate::checkpoint::Checkpoint;
 use crate::config::Config;
-use crate::engine::{Engine, EngineOptions, Progress as Step, TierChoice};
+use crate::engine::{Engine, EngineOptions, Progress as Step, TierChoice, Wants};
 use crate::error::ModelError;
 use crate::files::BUNDLED;
 
@@ -200,6 +200,7 @@ pub fn options(args: &EngineArgs, tier: TierChoice, context: usize) -> Result<En
         context: Some(u32::try_from(context).unwrap_or(u32::MAX)),
         profile: false,
         plain_argmax: false,
+        wants: Wants::Logits,
         verify: None,
         vocab_limit: None,
         notice: output::note,

@@ -117,7 +117,7 @@ impl Engine {
                     let (position, narrow) = (self.position as usize - 1, self.plan.narrow());
                     return Err(ModelError::NotFiniteToken { position, narrow }.into());
                 }
-                match next(Step { token: Some(token), logits: None })? {
+                match next(Step { token: Some(token), ..Step::default() })? {
                     Some(same) if same == token => {}
                     other => return Ok(other),
                 }

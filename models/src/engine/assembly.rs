@@ -437,7 +437,7 @@ impl<'a> Assembly<'a> {
         }
         match tried {
             Some(error) => Err(error),
-            None => compile(kernel, &stored(Schedule::empty(&kernel.name)), shape, self.target)
+            None => compile(kernel, &stored(kernels::usual(&kernel.name)), shape, self.target)
                 .map(|program| (program, false)),
         }
     }

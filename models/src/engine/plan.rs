@@ -13,12 +13,14 @@ use tilewright_runtime::plan::{Counters, counters, memory, text};
 use tilewright_runtime::{BufferDecl, BufferId, Graph, Params, Read, Role};
 
 use super::assembly::{Assembly, Placed, Rows};
+use super::sampling::Sampling;
 use super::{EngineOptions, TierChoice, limits};
 use crate::checkpoint::EMBEDDING;
 use crate::config::Config;
 use crate::error::ModelError;
 use crate::kernels::{self, attention_parts};
-use crate::qwen2::{ANGLES, IDS, LOGITS, PARTS, Qwen2, ROW, TOKEN, TOKENS};
+use crate::qwen2::{ANGLES, IDS, KEY, LOGITS, PAIRS, PARTS, Qwen2, ROW, TOKEN, TOKENS};
+use crate::sampler::position_key;
 use crate::tiers::{self, Tier};
 use crate::tune::{Site, Tuning};
 
@@ -74,8 +76,12 @@ pub struct Plan {
     pub row: BufferId,
     /// Logits of one position.
     pub logits: BufferId,
-    /// The greedy token, if the device picks it.
+    /// The token, if the device picks it.
     pub token: Option<BufferId>,
+    /// How the device samples, if it does.
+    pub sampling: Option<Sampling>,
+    /// The best logits of one position, if they are what comes back.
+    pub pairs: Option<BufferId>,
     /// Positions of a chunk.
     pub chunk: u32,
     /// Positions of the cache.
@@ -125,28 +131,34 @@ impl Plan {
     ) -> Result<Self, ModelError> {
         let context = options.context.unwrap_or(u32::try_from(config.context()).unwrap_or(u32::MAX));
         let chunk = tier.chunk.min(context);
-        let token = tier.device_argmax && options.plain_argmax;
+        let greedy = tier.device_argmax && (options.plain_argmax || options.wants.is_plain_argmax());
+        let sampling = options.wants.on_device(tier).filter(|_| !greedy && options.verify.is_none());
+        let token = greedy || sampling.is_some_and(|s| !s.pairs);
         let limit = limit(config, options);
         // Rounds grow with positions in a step and before it, and the context bounds both together.
         let longest = |most: u32| (1..=most).rev().map(|rows| params(tier, context - rows, rows, limit)).collect();
         a.begin(Rows::Chunk(chunk), longest(chunk));
         let mut model = Qwen2::new(a, config, context as usize);
         let h = model.layers()?;
+        model.note(sampling.as_ref())?;
         let prefill = a.end();
         a.begin(Rows::One, longest(1));
         let mut model = Qwen2::new(a, config, context as usize);
         let row = model.last_row(&h, chunk as usize)?;
-        model.head(&row, head, token)?;
+        model.head(&row, head, greedy)?;
+        sampling.iter().try_for_each(|sampling| model.sample(sampling))?;
         let mut graphs = vec![prefill, a.end()];
         let near = tier.split.map_or(context, |most| most.min(context));
         let both = || [(near, false), (context, true)].into_iter().take(if near < context { 2 } else { 1 });
         let whole = |a: &mut Assembly, parts: bool| {
             let mut model = Qwen2::new(a, config, context as usize).in_parts(parts);
             let h = model.layers()?;
-            match token {
+            model.note(sampling.as_ref())?;
+            match greedy {
                 true => model.greedy(&h, head)?,
                 false => model.head(&h, head, false)?,
             }
+            sampling.iter().try_for_each(|sampling| model.sample(sampling))?;
             Ok::<_, ModelError>(a.end())
         };
         for (most, parts) in both() {
@@ -163,7 +175,9 @@ impl Plan {
         let plain = match a.widen() {
             true => {
                 a.begin(Rows::Chunk(chunk), longest(chunk));
-                Qwen2::new(a, config, context as usize).layers()?;
+                let mut model = Qwen2::new(a, config, context as usize);
+                model.layers()?;
+                model.note(sampling.as_ref())?;
                 Some(a.end())
             }
             false => None,
@@ -179,6 +193,8 @@ impl Plan {
             row: place(ROW)?.buffers[0],
             logits: place(LOGITS)?.buffers[0],
             token: if token { Some(place(if tier.ahead { IDS } else { TOKEN })?.buffers[0]) } else { None },
+            pairs: a.find(PAIRS).map(|placed| placed.buffers[0]),
+            sampling,
             chunk,
             context,
             limit,
@@ -313,14 +329,19 @@ impl Plan {
 
     /// Parameters of a step of `rows` positions from `pos`.
     pub fn params(&self, pos: u32, rows: u32) -> Params {
-        params(self.tier, pos, rows, self.limit)
+        let mut params = params(self.tier, pos, rows, self.limit);
+        if let Some(sampling) = &self.sampling {
+            params.insert(KEY.into(), position_key(sampling.params.seed, pos + rows));
+        }
+        params
     }
 
-    /// What a step brings back: the token, or the logits.
+    /// What a step brings back: the token, the best logits, or all of them.
     pub fn reads(&self) -> Read {
-        match self.token {
-            Some(buffer) => Read { buffer, offset: 0, bytes: 4 },
-            None => self.logits_read(),
+        match (self.token, self.pairs, &self.sampling) {
+            (Some(buffer), ..) => Read { buffer, offset: 0, bytes: 4 },
+            (None, Some(buffer), Some(s)) => Read { buffer, offset: 0, bytes: s.words() as u64 * 4 },
+            _ => self.logits_read(),
         }
     }
 
@@ -406,6 +427,7 @@ fn limit(config: &Config, options: &EngineOptions) -> u32 {
 }
 
 fn check(config: &Config, options: &EngineOptions) -> Result<(), ModelError> {
+    options.wants.validate()?;
     if !config.head_dim.is_multiple_of(4) {
         return Err(ModelError::HeadDim { found: config.head_dim });
     }

@@ -52,12 +52,12 @@ impl Engine {
                     let (position, narrow) = (self.position as usize + i, self.plan.narrow());
                     return Err(ModelError::NotFiniteToken { position, narrow });
                 }
-                steps.push(Step { token: Some(token), logits: None });
+                steps.push(Step { token: Some(token), ..Step::default() });
             }
         } else {
             for (i, bytes) in bytes.iter().enumerate() {
                 let logits = self.logits(bytes, self.position + i as u32)?;
-                steps.push(Step { token: None, logits: Some(logits) });
+                steps.push(Step { logits: Some(logits), ..Step::default() });
             }
         }
         self.position += ids.len() as u32;

@@ -1,6 +1,6 @@
 //! From the residual stream's last row to logits and the greedy token.
 //!
-//! The rule: where nobody reads logits, a tier may leave none. Absent: sampling.
+//! The rule: where nobody reads logits, a tier may leave none. Absent: tokens that are not the best one.
 
 use tilewright_runtime::{Role, ScalarSource};
 
@@ -43,14 +43,19 @@ impl Qwen2<'_, '_> {
             let x = self.norm("final_norm", h, &norm)?; // [T, hidden]
             self.project("head", &w, &x, &logits, vocab, hidden)?; // [T, V]
         }
-        if !token {
-            return Ok(());
-        }
+        if token { self.argmax(&logits) } else { Ok(()) }
+    }
+
+    /// From rows of logits, [T, V], to the token of the largest of each, `[T]`.
+    ///
+    /// # Errors
+    /// Those of [`Assembly::op`].
+    pub fn argmax(&mut self, logits: &Tensor) -> Result<(), ModelError> {
         self.a.op(Call {
             label: "argmax",
             kernel: "argmax",
-            extents: &[("V", vocab)],
-            tensors: &[&logits, &self.token()],
+            extents: &[("V", self.c.vocab_size)],
+            tensors: &[logits, &self.token()],
             scalars: &[limit()],
             touched: &[],
         })
@@ -89,8 +94,8 @@ impl Qwen2<'_, '_> {
         })
     }
 
-    /// The greedy token's buffer: the next step's input, or a place of its own.
-    fn token(&self) -> Tensor {
+    /// The buffer of the token that the device picks: the next step's input, or a place of its own.
+    pub fn token(&self) -> Tensor {
         match self.a.rows() {
             Rows::Few(_) => self.a.tensor(TOKENS, Role::Output),
             _ if self.a.tier().ahead => self.a.tensor(IDS, Role::Input),
@@ -99,6 +104,7 @@ impl Qwen2<'_, '_> {
     }
 }
 
-fn limit() -> (&'static str, ScalarSource) {
+/// Ids from here on are never picked.
+pub fn limit() -> (&'static str, ScalarSource) {
     ("limit", ScalarSource::Param("limit".into()))
 }

@@ -8,7 +8,11 @@ pub const ROW: &str = "row";
 pub const ANGLES: &str = "angles";
 /// Logits, [1, V].
 pub const LOGITS: &str = "logits";
-/// The greedy token, `[1]`.
+/// The best logits and their ids, [1, 2K + 3].
+pub const PAIRS: &str = "pairs";
+/// The parameter that seed and position of a step's token make.
+pub const KEY: &str = "key";
+/// The token that the device picks, `[1]`.
 pub const TOKEN: &str = "token";
 /// The greedy token behind each position of a step of a few, `[T]`.
 pub const TOKENS: &str = "tokens";

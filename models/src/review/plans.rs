@@ -16,9 +16,10 @@ use super::compare::{Comparison, Documents, Pair, Texts, figures, lines};
 use super::head::Head;
 use super::{Language, size};
 use crate::config::Config;
-use crate::engine::{Engine, EngineOptions, Plan, PlanReport, TierChoice};
+use crate::engine::{Engine, EngineOptions, Plan, PlanReport, TierChoice, Wants};
 use crate::error::ModelError;
 use crate::files::BUNDLED;
+use crate::sampler::SamplingParams;
 use crate::synth::preset;
 use crate::tiers::{self, Tier};
 use crate::tune::{Phase, Site};
@@ -27,7 +28,7 @@ use crate::tune::{Phase, Site};
 const CONTEXT: usize = 2048;
 
 /// Every tier's plan of two models, as it is reviewed: by its place under `snapshots/`, for the least device there is, and for a
-/// wide one where that has another plan.
+/// wide one where that has another plan; the last tier's also where tokens are sampled.
 ///
 /// # Errors
 /// A tier that is not possible there.
@@ -44,13 +45,32 @@ pub fn texts() -> Result<Documents, ModelError> {
             }
             found.insert(format!("plans/{model}-{}", tier.number), least);
         }
+        let last = tiers::tier(tiers::count() - 1);
+        for (name, wants) in [("pairs", Wants::Pairs(SAMPLED)), ("sampled", Wants::Token(SAMPLED))] {
+            let options = EngineOptions { wants, plain_argmax: false, ..options(&config, last.number) };
+            let text = planned(model, &config, last, &Target::wide(), &options)?;
+            found.insert(format!("plans/{model}-{}-{name}", last.number), text);
+        }
     }
     Ok(found)
 }
 
+/// Settings that plans are reviewed with where tokens are sampled.
+const SAMPLED: SamplingParams =
+    SamplingParams { temperature: 0.7, top_k: 50, top_p: 0.8, repetition_penalty: 1.05, seed: 0 };
+
 fn text(model: &str, config: &Config, tier: &Tier, target: &Target) -> Result<String, ModelError> {
-    let options = options(config, tier.number);
-    let report = Engine::plan(config, target, &options)?;
+    planned(model, config, tier, target, &options(config, tier.number))
+}
+
+fn planned(
+    model: &str,
+    config: &Config,
+    tier: &Tier,
+    target: &Target,
+    options: &EngineOptions,
+) -> Result<String, ModelError> {
+    let report = Engine::plan(config, target, options)?;
     let context = options.context.unwrap_or_default();
     let mut text = format!("model {model}, tier {} ({}), target {}", tier.number, tier.name, target.name);
     text += &format!(", context {context}\nchange: {}\n", tier.change);

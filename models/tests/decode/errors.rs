@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use tilewright_models::checkpoint::{Checkpoint, WeightSource};
 use tilewright_models::config::Config;
-use tilewright_models::engine::{Engine, EngineOptions, TierChoice};
+use tilewright_models::engine::{Engine, EngineOptions, TierChoice, Wants};
 use tilewright_models::error::ModelError;
+use tilewright_models::sampler::SamplingParams;
 
 use crate::goldens::{load, tier, tiny};
 
@@ -82,6 +83,23 @@ fn a_step_that_leaves_no_logits_names_the_one_that_is_not_finite() {
     let error = engine.decode(8).unwrap_err();
     assert!(matches!(error, ModelError::NotFinite { position: 3, token: 0, .. }), "{error}");
     assert_eq!(engine.position(), 4);
+}
+
+#[test]
+fn nothing_is_sampled_of_logits_that_are_not_finite() {
+    let params = SamplingParams { temperature: 0.7, top_k: 20, top_p: 0.8, repetition_penalty: 1.05, seed: 1 };
+    for wants in
+        [Wants::Token(params), Wants::Pairs(params), Wants::Token(SamplingParams { temperature: 0.0, ..params })]
+    {
+        let options = EngineOptions { context: Some(16), wants, ..tier(11) };
+        let mut engine = damaged("model.layers.2.input_layernorm.weight", f32::NAN, &options).unwrap();
+        assert!(matches!(engine.prefill(&[5, 6, 7]).unwrap_err(), ModelError::NotFinite { position: 2, .. }));
+        let error = engine.decode(8).unwrap_err();
+        assert!(matches!(error, ModelError::NotFinite { position: 3, token: 0, .. }), "{wants:?}: {error}");
+        let ahead = engine.decode_on(8, 4, &mut |_| -> Result<Option<u32>, ModelError> { panic!("there is no token") });
+        let told = matches!(ahead, Err(ModelError::NotFiniteToken { .. } | ModelError::NotFinite { .. }));
+        assert!(told, "{wants:?}: {ahead:?}");
+    }
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod limits;
 mod narrow;
 mod plans;
 mod rule;
+mod sampling;
 mod schedules;
 mod speculative;
 mod stages;

@@ -3,7 +3,8 @@
 use tilewright_codegen::target::Target;
 use tilewright_models::checkpoint::Checkpoint;
 use tilewright_models::config::Config;
-use tilewright_models::engine::{Engine, EngineOptions, Plan, PlanReport, Progress};
+use tilewright_models::engine::{Engine, EngineOptions, Plan, PlanReport, Progress, Wants};
+use tilewright_models::sampler::SamplingParams;
 use tilewright_models::tiers;
 
 use crate::goldens::{golden, tier, tiny};
@@ -78,6 +79,25 @@ fn a_split_is_paid_where_there_are_parts() {
     assert_eq!((far(256), far(512), far(4095)), (part(2), part(3), part(16)));
     // Where no step is that long there is no second graph.
     assert_eq!((choose(11, 256).graphs.len(), choose(11, 257).graphs.len(), wide.graphs.len()), (3, 4, 3));
+}
+
+/// Six dispatches pick a token of the best 64, two more penalise; 4 bytes come back, or 524.
+#[test]
+fn sampling_on_the_device_reads_a_token_back() {
+    let config = half_billion();
+    let params = SamplingParams { temperature: 0.7, top_k: 50, top_p: 0.8, repetition_penalty: 1.0, seed: 1 };
+    let planned = |wants: Wants| {
+        let options = EngineOptions { wants, context: Some(2048), ..tier(10) };
+        let report = Engine::plan(&config, &roomy(), &options).unwrap();
+        (report.decode.submits, report.decode.dispatches, report.decode.readback_bytes)
+    };
+    let penalised = SamplingParams { repetition_penalty: 1.1, ..params };
+    assert_eq!(planned(Wants::Logits), (1, 122, 607_744));
+    assert_eq!(planned(Wants::Pairs(params)), (1, 128, 524));
+    assert_eq!(planned(Wants::Token(params)), (1, 128, 4));
+    assert_eq!(planned(Wants::Token(penalised)), (1, 130, 4));
+    assert_eq!(planned(Wants::Token(SamplingParams { temperature: 0.0, ..penalised })), (1, 125, 4));
+    assert_eq!(planned(Wants::Token(SamplingParams::GREEDY)), (1, 123, 4));
 }
 
 #[test]

@@ -9,3 +9,4 @@ mod rope;
 mod sampler;
 mod synth;
 mod tokenizer;
+mod topk;

@@ -90,6 +90,27 @@ pub struct StoreArgs {
     pub store: Option<Stores>,
 }
 
+/// Who samples.
+#[derive(Debug, clap::Args)]
+pub struct SamplerArgs {
+    /// What picks the token
+    #[arg(long, value_enum, default_value_t = SamplerArg::Auto, value_name = "WHO")]
+    pub sampler: SamplerArg,
+}
+
+/// `--sampler`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SamplerArg {
+    /// The device where the settings allow it, else the host
+    Auto,
+    /// The device: 4 bytes come back, and steps run ahead; greedy, or with a top-k of 1 to 128
+    Device,
+    /// The host, from the best logits alone; with a top-k of 1 to 128
+    Pairs,
+    /// The host, from all logits
+    Host,
+}
+
 /// `--tier`.
 #[derive(Debug, clap::Args)]
 pub struct TierArgs {

@@ -30,6 +30,7 @@ use crate::rope::RopeTables;
 use crate::tune::rig::Rig;
 use crate::tune::{Site, Tuning};
 use crate::upload;
+use crate::variants::{Attention, KvStore};
 pub use conflict::{StorageConflict, Use};
 pub use info::{EngineInfo, Loading, TunedUse};
 pub use limits::{Lack, TooSmall};
@@ -73,6 +74,10 @@ pub struct EngineOptions {
     pub target: Option<TargetSpec>,
     /// Schedules that take the place of the tier's, by their kernel.
     pub schedules: Vec<Schedule>,
+    /// How attention reads the cache; as the tier does, if not given.
+    pub attention: Option<Attention>,
+    /// How keys and values lie in the cache.
+    pub kv_store: KvStore,
     /// Measured schedules, which take the tier's place where [`TierChoice::Auto`] chooses it.
     pub tuned: Tuning,
     /// Positions of the cache; the model's context if not given.
@@ -96,6 +101,8 @@ impl Default for EngineOptions {
             shaders: ShaderLanguage::default(),
             target: None,
             schedules: Vec::new(),
+            attention: None,
+            kv_store: KvStore::F32,
             tuned: Tuning::Off,
             context: None,
             profile: false,

@@ -3,11 +3,16 @@
 //! Every message says which file, tensor or setting; what was found; what was expected; and what to do. Errors of devices
 //! and schedules are those of the crates below, passed on as they are.
 
+mod words;
+
 use std::path::PathBuf;
 
 use tilewright_runtime::Size;
 
 use crate::engine::{StorageConflict, TooSmall};
+pub use words::Narrow;
+pub(crate) use words::counted;
+use words::{damaged, one_a_message};
 
 /// Everything that can go wrong between a model folder and the numbers that the kernels are fed.
 #[derive(Debug, thiserror::Error)]
@@ -287,8 +292,8 @@ pub enum ModelError {
         token: u32,
         /// The value found.
         value: f32,
-        /// Whether weights are stored in 16 bits.
-        narrow: bool,
+        /// What is stored in 16 bits.
+        narrow: Narrow,
     },
 
     /// There was nothing to choose a token from.
@@ -311,8 +316,8 @@ pub enum ModelError {
     NotFiniteToken {
         /// The position in the sequence, from 0.
         position: usize,
-        /// Whether weights are stored in 16 bits.
-        narrow: bool,
+        /// What is stored in 16 bits.
+        narrow: Narrow,
     },
 
     /// More positions than the cache has.
@@ -476,25 +481,4 @@ pub enum ModelError {
         /// The folder.
         path: PathBuf,
     },
-}
-
-/// A number of things: `1 token`, `2 tokens`.
-pub(crate) fn counted(n: usize, one: &str, many: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { many })
-}
-
-/// Why numbers are not finite.
-fn damaged(narrow: bool) -> &'static str {
-    if narrow {
-        "the weights are damaged, or they overflow their 16 bits: store them in f32, as the schedules of tiers 0 and 1 do"
-    } else {
-        "the weights are damaged: download them again"
-    }
-}
-
-/// One `error:` after another.
-fn one_a_message(errors: &[ModelError]) -> String {
-    let messages = errors.iter().map(ModelError::to_string);
-    let messages: Vec<_> = messages.map(|m| if m.starts_with("error: ") { m } else { format!("error: {m}") }).collect();
-    messages.join("\n")
 }

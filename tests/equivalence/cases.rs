@@ -36,6 +36,14 @@ fn set(extents: &mut BTreeMap<String, u32>, name: &str, value: u32) {
     extents.insert(name.into(), value);
 }
 
+/// Three query heads a group, and a row of the table for each of them at each position.
+fn table(extents: &mut BTreeMap<String, u32>) {
+    let heads = 3 * extents["G"];
+    let rows = heads * extents["T"];
+    set(extents, "H", heads);
+    set(extents, "R", rows);
+}
+
 /// The family of a kernel.
 pub fn family(kernel: &str) -> Family {
     let none: &[(&str, u32)] = &[];
@@ -124,6 +132,20 @@ pub fn family(kernel: &str) -> Family {
                 let groups = e["G"];
                 set(e, "H", 3 * groups);
             },
+        ),
+        "attention_scores" => family(
+            &[("T", 2), ("H", 6), ("G", 2), ("D", 32), ("P", 150), ("R", 12), ("C", 137)],
+            &["T", "R", "C"],
+            &["T", "G", "D", "pos"],
+            &[("pos", 5), ("scale", SCALE)],
+            table,
+        ),
+        "attention_mix" => family(
+            &[("T", 2), ("H", 6), ("G", 2), ("D", 32), ("P", 150), ("R", 12), ("C", 137)],
+            &["T", "R", "C"],
+            &["T", "G", "D", "pos"],
+            &[("pos", 5)],
+            table,
         ),
         "attention_parts" => family(
             &[("T", 2), ("H", 6), ("G", 2), ("D", 32), ("P", 400), ("j.Parts", 2)],

@@ -9,6 +9,7 @@ mod report;
 mod review;
 mod tune;
 mod values;
+mod variants;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -22,6 +23,7 @@ pub use report::ReportArgs;
 pub use review::{DiffArgs, ExplainArgs, ExportArgs};
 pub use tune::{TuneArgs, TunedArgs};
 pub use values::{Ids, Rungs, ShapeArg, TierList};
+pub use variants::VariantArgs;
 use values::{count, ids, number, rungs, seed, several, shape, size};
 
 const OVERVIEW: &str = "\

@@ -182,6 +182,8 @@ pub fn options(args: &EngineArgs, tier: TierChoice, context: usize) -> Result<En
         shaders: shaders(args)?,
         target: args.device.target.clone(),
         schedules: schedules(args.schedules.as_deref())?,
+        attention: args.variants.attention.into(),
+        kv_store: args.variants.kv_store.into(),
         tuned: args.tuned.tuned.clone(),
         context: Some(u32::try_from(context).unwrap_or(u32::MAX)),
         profile: false,

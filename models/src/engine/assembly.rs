@@ -7,6 +7,7 @@
 
 mod counts;
 
+pub(crate) use counts::times;
 use counts::{traffic, words};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -105,6 +106,8 @@ pub struct Assembly<'a> {
     overrides: &'a [Schedule],
     tuned: Option<&'a Tuned>,
     head_dim: u32,
+    /// How keys and values lie in the cache.
+    kv: Storage,
     kernels: HashMap<String, Kernel>,
     programs: HashMap<(&'static str, Storage, bool, Shape), Arc<Program>>,
     /// Whether schedules that narrow are passed over.
@@ -142,6 +145,7 @@ impl<'a> Assembly<'a> {
             overrides,
             tuned: None,
             head_dim: head_dim as u32,
+            kv: Storage::F32,
             kernels: kernels::all().into_iter().map(|e| (e.kernel.name.clone(), e.kernel)).collect(),
             programs: HashMap::new(),
             plain: false,
@@ -166,6 +170,12 @@ impl<'a> Assembly<'a> {
     pub fn tuned(mut self, tuned: Option<&'a Tuned>) -> Self {
         self.tuned = tuned;
         self
+    }
+
+    /// How tensors that live from step to step are stored, but where the user's schedules say it.
+    #[must_use]
+    pub fn cached(self, kv: Storage) -> Self {
+        Assembly { kv, ..self }
     }
 
     /// Where schedules are used, each place once, and why tuned ones were passed over.
@@ -285,6 +295,8 @@ impl<'a> Assembly<'a> {
         let weights: Vec<ir::TensorId> = weights.collect();
         let matrices = weights.iter().filter(|t| kernel.tensor(**t).dims.len() == 2);
         let matrices: Vec<&String> = matrices.map(|t| &kernel.tensor(*t).name).collect();
+        let kept = kernel.tensors.iter().zip(call.tensors).filter(|(_, given)| given.role == Role::State);
+        let kept: Vec<&String> = kept.map(|(tensor, _)| &tensor.name).collect();
         let storage = if matrices.is_empty() { Storage::F32 } else { self.tier.weights };
         let key = (call.kernel, storage, !weights.is_empty(), shape);
         if let Some(program) = self.programs.get(&key) {
@@ -295,9 +307,10 @@ impl<'a> Assembly<'a> {
                 // The embedding's text also picks a row of the residual stream, which a kernel writes.
                 schedule.stores.retain(|(tensor, _)| tensor != "w");
             }
-            for tensor in &matrices {
-                if storage != Storage::F32 && !schedule.stores.iter().any(|(known, _)| known == *tensor) {
-                    schedule.stores.push((tensor.to_string(), storage));
+            let stored = matrices.iter().map(|tensor| (*tensor, storage)).chain(kept.iter().map(|t| (*t, self.kv)));
+            for (tensor, storage) in stored {
+                if storage != Storage::F32 && !schedule.stores.iter().any(|(known, _)| known == tensor) {
+                    schedule.stores.push((tensor.clone(), storage));
                 }
             }
             schedule

@@ -4,6 +4,8 @@
 //! does both for one position, and `far` does so where a tier reads a long cache in another way than a short one. The rule: what
 //! a step costs is read off here, and its position alone says which graph it runs. Devices and weights are absent.
 
+mod memory;
+
 use std::fmt::Write;
 
 use tilewright_codegen::program::Program;
@@ -15,11 +17,12 @@ use tilewright_runtime::{BufferDecl, BufferId, Graph, Params, Read, Role};
 use super::assembly::{Assembly, Placed, Rows};
 use super::{EngineOptions, TierChoice, limits};
 use crate::config::Config;
-use crate::error::ModelError;
+use crate::error::{ModelError, Narrow};
 use crate::kernels::{self, attention_parts};
-use crate::qwen2::{ANGLES, IDS, LOGITS, PARTS, Qwen2, ROW, TOKEN};
+use crate::qwen2::{ANGLES, HEADS, IDS, LOGITS, PARTS, Qwen2, ROW, SEEN, TOKEN};
 use crate::tiers::{self, Tier};
 use crate::tune::{Site, Tuning};
+use crate::variants::{self, Attention, KvStore};
 
 /// Which of a plan's graphs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,6 +48,14 @@ impl Stage {
 pub struct Plan {
     /// The tier that was taken.
     pub tier: &'static Tier,
+    /// Which attention its steps run.
+    pub attention: variants::Steps,
+    /// How keys and values lie in the cache.
+    pub cache: KvStore,
+    /// The attention that was asked for, if one was.
+    asked: Option<Attention>,
+    /// Query heads of a position.
+    heads: u32,
     /// Graphs in the order of [`Stage`]; the last one only where there is a split that some step of the context needs.
     pub graphs: Vec<Graph>,
     /// [`Stage::Prefill`] once more without schedules that narrow to f16, where the first one has some.
@@ -90,7 +101,10 @@ impl Plan {
             Tuning::Found(found) if options.tier == TierChoice::Auto => Some(&found.tuned),
             _ => None,
         };
-        let mut a = Assembly::new(target, tier, &options.schedules, config.head_dim).tuned(tuned);
+        let fitted = variants::fitted(tier, options.attention, options.kv_store);
+        let mut a = Assembly::new(target, &fitted, &options.schedules, config.head_dim)
+            .tuned(tuned)
+            .cached(options.kv_store.storage());
         let planned = Self::assemble(&mut a, config, head, tier, options);
         let (sites, passed) = a.sites();
         let mut plan = a.finish(planned)?;
@@ -112,20 +126,23 @@ impl Plan {
         let token = tier.device_argmax && options.plain_argmax;
         let limit = limit(config, options);
         // Rounds grow with positions in a step and before it, and the context bounds both together.
-        let longest = |most: u32| (1..=most).rev().map(|rows| params(tier, context - rows, rows, limit)).collect();
+        let (attention, heads) = (variants::Steps::of(tier, options.attention), config.num_attention_heads as u32);
+        let step = |pos: u32, rows: u32| params(attention, heads, pos, rows, limit);
+        let longest = |most: u32| (1..=most).rev().map(|rows| step(context - rows, rows)).collect();
         a.begin(Rows::Chunk(chunk), longest(chunk));
-        let mut model = Qwen2::new(a, config, context as usize);
+        let mut model = Qwen2::new(a, config, context as usize, attention.near);
         let h = model.layers()?;
         let prefill = a.end();
         a.begin(Rows::One, longest(1));
-        let mut model = Qwen2::new(a, config, context as usize);
+        let mut model = Qwen2::new(a, config, context as usize, attention.near);
         let row = model.last_row(&h, chunk as usize)?;
         model.head(&row, head, token)?;
         let mut graphs = vec![prefill, a.end()];
-        let near = tier.split.map_or(context, |most| most.min(context));
-        for (most, parts) in [(near, false), (context, true)].into_iter().take(if near < context { 2 } else { 1 }) {
-            a.begin(Rows::One, vec![params(tier, most - 1, 1, limit)]);
-            let mut model = Qwen2::new(a, config, context as usize).in_parts(parts);
+        let near = attention.far.map_or(context, |most| most.min(context));
+        let kinds = [(near, attention.near), (context, Attention::Split)];
+        for (most, attention) in kinds.into_iter().take(if near < context { 2 } else { 1 }) {
+            a.begin(Rows::One, vec![step(most - 1, 1)]);
+            let mut model = Qwen2::new(a, config, context as usize, attention);
             let h = model.layers()?;
             match token {
                 true => model.greedy(&h, head)?,
@@ -138,7 +155,7 @@ impl Plan {
         let plain = match a.widen() {
             true => {
                 a.begin(Rows::Chunk(chunk), longest(chunk));
-                Qwen2::new(a, config, context as usize).layers()?;
+                Qwen2::new(a, config, context as usize, attention.near).layers()?;
                 Some(a.end())
             }
             false => None,
@@ -147,6 +164,10 @@ impl Plan {
         let place = |name: &str| a.find(name).cloned().ok_or_else(|| ModelError::Unplanned { tensor: name.into() });
         Ok(Plan {
             tier,
+            attention,
+            asked: options.attention,
+            cache: options.kv_store,
+            heads,
             weights: a.of_role(Role::Weight),
             angles: place(ANGLES)?,
             ids: place(IDS)?.buffers[0],
@@ -243,9 +264,10 @@ impl Plan {
         self.graphs.iter().flat_map(|graph| &graph.ops).map(|op| &*op.program)
     }
 
-    /// Whether any weights are stored in 16 bits.
-    pub fn narrow(&self) -> bool {
-        self.weights.iter().any(|placed| placed.layout.storage != Storage::F32)
+    /// What is stored in 16 bits.
+    pub fn narrow(&self) -> Narrow {
+        let weights = self.weights.iter().any(|placed| placed.layout.storage != Storage::F32);
+        Narrow { weights, cache: self.cache == KvStore::F16 }
     }
 
     /// The graph of a stage.
@@ -255,7 +277,7 @@ impl Plan {
 
     /// The stage of a step of one position behind `pos` others.
     pub fn decode_stage(&self, pos: u32) -> Stage {
-        let far = self.tier.split.is_some_and(|most| pos >= most);
+        let far = self.attention.far.is_some_and(|most| pos >= most);
         if far && self.graphs.len() > Stage::Far as usize { Stage::Far } else { Stage::Decode }
     }
 
@@ -269,7 +291,7 @@ impl Plan {
 
     /// Parameters of a step of `rows` positions from `pos`.
     pub fn params(&self, pos: u32, rows: u32) -> Params {
-        params(self.tier, pos, rows, self.limit)
+        params(self.attention, self.heads, pos, rows, self.limit)
     }
 
     /// What a step brings back: the token, or the logits.
@@ -307,7 +329,7 @@ impl Plan {
         }
         let step = |pos: u32| text(self.graph(self.decode_stage(pos)), &self.params(pos, 1), &[self.reads()]);
         let _ = write!(ops, "decode: {}", step(pos)?);
-        if let Some(most) = self.tier.split.filter(|most| self.decode_stage(*most) == Stage::Far) {
+        if let Some(most) = self.attention.far.filter(|most| self.decode_stage(*most) == Stage::Far) {
             let last = step(self.context - 1)?;
             let _ = write!(ops, "\n\ndecode behind {most} positions and more: {last}");
         }
@@ -316,7 +338,8 @@ impl Plan {
             tier_name: self.tier.name,
             notes,
             unused: self.unused.clone(),
-            memory: memory.to_string(),
+            memory: self.memory_text(&memory),
+            attention_bytes: self.between(),
             memory_bytes: memory.total(),
             weight_bytes: memory.bytes(Role::Weight),
             decode: self.counters(pos)?,
@@ -338,6 +361,8 @@ pub struct PlanReport {
     pub unused: Vec<String>,
     /// Bytes by role, as text.
     pub memory: String,
+    /// Bytes of activations that kernels of attention pass on to each other.
+    pub attention_bytes: u64,
     /// Bytes of all buffers.
     pub memory_bytes: u64,
     /// Bytes of weights.
@@ -348,10 +373,13 @@ pub struct PlanReport {
     pub ops: String,
 }
 
-/// Parameters of a step; in how many parts it reads the cache is told where a tier reads it in parts.
-fn params(tier: &Tier, pos: u32, rows: u32, limit: u32) -> Params {
-    let parts = tier.split.map(|_| (PARTS, (pos + rows).div_ceil(attention_parts::CHUNK)));
-    let all = [("pos", pos), ("T", rows), ("limit", limit)].into_iter().chain(parts);
+/// Parameters of a step; in how many parts it reads the cache is told where a plan reads it in parts, and the size of a table of
+/// scores where it has one.
+fn params(attention: variants::Steps, heads: u32, pos: u32, rows: u32, limit: u32) -> Params {
+    let seen = pos + rows;
+    let parts = attention.runs(Attention::Split).then(|| (PARTS, seen.div_ceil(attention_parts::CHUNK)));
+    let table = attention.runs(Attention::Naive).then_some([(SEEN, seen), (HEADS, heads * rows)]);
+    let all = [("pos", pos), ("T", rows), ("limit", limit)].into_iter().chain(parts).chain(table.into_iter().flatten());
     all.map(|(name, value)| (name.to_string(), value)).collect()
 }
 

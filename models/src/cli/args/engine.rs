@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use tilewright_runtime::{AdapterChoice, TargetSpec};
 
-use super::TunedArgs;
+use super::{TunedArgs, VariantArgs};
 use super::values::{adapter, count, target, tier};
 use crate::engine::{Backend, TierChoice};
 
@@ -53,6 +53,10 @@ pub struct EngineArgs {
     /// Measured schedules.
     #[command(flatten)]
     pub tuned: TunedArgs,
+
+    /// Variants.
+    #[command(flatten)]
+    pub variants: VariantArgs,
 
     /// Positions to make room for, prompt included [default: what the command needs, at most the model's own]
     #[arg(long, value_name = "N", value_parser = count)]

@@ -320,7 +320,9 @@ pub enum ScheduleError {
         why: &'static str,
     },
     /// An invocation would write half of a word that it does not own.
-    #[error("`store {tensor}: {storage}` needs both halves of a word in one invocation, and `{axis}` deals out single columns")]
+    #[error(
+        "`store {tensor}: {storage}` needs both halves of a word in one invocation, and `{axis}` deals out single columns"
+    )]
     HalfWord {
         /// The tensor.
         tensor: String,

@@ -5,11 +5,13 @@
 
 mod ahead;
 pub mod assembly;
+mod cache;
 mod conflict;
 mod info;
 mod interp;
 mod limits;
 mod machine;
+mod pages;
 mod plan;
 mod probe;
 
@@ -30,11 +32,14 @@ use crate::rope::RopeTables;
 use crate::tune::rig::Rig;
 use crate::tune::{Site, Tuning};
 use crate::upload;
-use crate::variants::{Attention, KvStore};
+use crate::variants::{Attention, Kv, KvStore};
+use cache::Cache;
+pub use cache::SequenceId;
 pub use conflict::{StorageConflict, Use};
 pub use info::{EngineInfo, Loading, TunedUse};
 pub use limits::{Lack, TooSmall};
 use machine::Machine;
+pub use pages::{PAGE, PagesError, PagesUse};
 pub use plan::{Plan, PlanReport, Stage};
 pub use probe::Probed;
 
@@ -78,6 +83,10 @@ pub struct EngineOptions {
     pub attention: Option<Attention>,
     /// How keys and values lie in the cache.
     pub kv_store: KvStore,
+    /// What is kept of keys and values from step to step.
+    pub kv: Kv,
+    /// Pages of a paged cache; those of one sequence of the context, if not given.
+    pub kv_pages: Option<u32>,
     /// Measured schedules, which take the tier's place where [`TierChoice::Auto`] chooses it.
     pub tuned: Tuning,
     /// Positions of the cache; the model's context if not given.
@@ -103,6 +112,8 @@ impl Default for EngineOptions {
             schedules: Vec::new(),
             attention: None,
             kv_store: KvStore::F32,
+            kv: Kv::Contiguous,
+            kv_pages: None,
             tuned: Tuning::Off,
             context: None,
             profile: false,
@@ -157,6 +168,7 @@ pub struct Engine {
     machine: Machine,
     info: EngineInfo,
     position: u32,
+    cache: Cache,
     /// Whether prefill runs without schedules that narrow to f16, since activations were too large for it.
     plain: bool,
     notice: fn(&str),
@@ -253,7 +265,8 @@ impl Engine {
         let used = TunedUse { sites: used.count(), source: tuned.source.clone() };
         tuned.told(asked, options.tier, used.sites, &plan.passed).iter().for_each(|note| (options.notice)(note));
         let info = EngineInfo { loading, tuned: used, ..info::info(plan.report(notes)?, adapter, shaders) };
-        Ok(Engine { plan, machine, info, position: 0, plain: false, notice: options.notice })
+        let cache = Cache::new(&plan);
+        Ok(Engine { plan, machine, info, position: 0, cache, plain: false, notice: options.notice })
     }
 
     /// Plans a model for a device that need not be there.
@@ -277,7 +290,8 @@ impl Engine {
         if self.widen(start, ids, &step) { self.append(ids) } else { step }
     }
 
-    fn append(&mut self, ids: &[u32]) -> Result<Step, ModelError> {
+    fn append_ids(&mut self, ids: &[u32]) -> Result<Step, ModelError> {
+        self.make_room(self.position, ids.len() as u32)?;
         let read = self.plan.reads();
         let mut bytes = Vec::new();
         let count = ids.len().div_ceil(self.plan.chunk as usize);
@@ -317,10 +331,18 @@ impl Engine {
     }
 
     fn append_all(&mut self, ids: &[u32]) -> Result<Vec<Vec<f32>>, ModelError> {
+        let count = ids.len();
+        let ids = &self.from_the_beginning(ids)[..];
+        self.make_room(self.position, ids.len() as u32)?;
         let read = self.plan.logits_read();
-        let mut all = Vec::with_capacity(ids.len());
+        let mut all = Vec::with_capacity(count);
+        // What was computed before gives no logits again.
+        let mut known = (ids.len() - count) as u32;
         for chunk in ids.chunks(self.plan.chunk as usize) {
-            for bytes in self.run(chunk, 0..chunk.len() as u32, read)? {
+            let rows = chunk.len() as u32;
+            let first = known.min(rows);
+            known -= first;
+            for bytes in self.run(chunk, first..rows, read)? {
                 let position = all.len() as u32 + self.position - chunk.len() as u32;
                 all.push(self.logits(&bytes, position)?);
             }
@@ -338,7 +360,7 @@ impl Engine {
 
     /// Forgets all positions.
     pub fn reset(&mut self) {
-        self.position = 0;
+        self.clear();
     }
 
     /// Positions in use.
@@ -382,6 +404,7 @@ impl Engine {
     fn run(&mut self, ids: &[u32], rows: Range<u32>, read: Read) -> Result<Vec<Vec<u8>>, ModelError> {
         let count = ids.len() as u32;
         let params = self.plan.params(self.position, count);
+        self.make_room(self.position, count)?;
         self.machine.write(self.plan.ids, ids)?;
         let mut bytes = Vec::with_capacity(rows.len());
         let single = self.plan.decode_stage(self.position);
@@ -399,6 +422,7 @@ impl Engine {
                 bytes.extend(self.machine.step(Stage::Last, &params, &[read])?);
             }
         }
+        self.cache.fed(self.position, ids);
         self.position += count;
         Ok(bytes)
     }

@@ -436,6 +436,14 @@ pub enum ModelError {
     #[error(transparent)]
     Runtime(#[from] tilewright_runtime::RuntimeError),
 
+    /// Pages of the cache.
+    #[error(transparent)]
+    Pages(#[from] crate::engine::PagesError),
+
+    /// Texts that no longer go together.
+    #[error(transparent)]
+    Fuse(#[from] tilewright_codegen::fuse::FuseError),
+
     /// A folder to be written already holds something.
     #[error("{path} is not an empty folder ({found}); expected a new or empty one; choose another, or remove it first")]
     Occupied {

@@ -1,8 +1,8 @@
 //! The operations of Qwen2.5, one kernel text each, with the schedules that it may run by.
 //!
 //! A file holds an algorithm and then its schedules. The rule: an operation has one text, whatever the batch, the storage or
-//! the device; attention alone has three, because a table of scores, two passes and online softmax are other algorithms. Storage of weights is
-//! absent from the schedules here: a tier adds it.
+//! the device; attention alone has three, because a table of scores, two passes and online softmax are other algorithms.
+//! Storage of weights is absent from the schedules here: a tier adds it.
 //! Qwen2.5: arXiv:2412.15115; the arithmetic is that of transformers' `modeling_qwen2.py`.
 
 pub mod argmax;
@@ -23,6 +23,7 @@ pub mod linear_residual;
 pub mod mul;
 pub mod norm_gated;
 pub mod norm_linear;
+pub mod paged;
 pub mod qkv;
 pub mod residual;
 pub mod rmsnorm;
@@ -92,10 +93,7 @@ pub fn all() -> Vec<Entry> {
                 attention::fours_wide(),
             ],
         ),
-        entry(
-            attention_scores::attention_scores(),
-            vec![attention_scores::naive(), attention_scores::vectors()],
-        ),
+        entry(attention_scores::attention_scores(), vec![attention_scores::naive(), attention_scores::vectors()]),
         entry(attention_mix::attention_mix(), vec![attention_mix::naive(), attention_mix::shared()]),
         entry(silu::silu(), vec![silu::naive()]),
         entry(mul::mul(), vec![mul::naive()]),

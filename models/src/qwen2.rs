@@ -9,7 +9,7 @@ mod attention;
 mod head;
 mod names;
 
-pub use names::{ANGLES, HEADS, IDS, LOGITS, PARTS, ROW, SEEN, TOKEN};
+pub use names::{ANGLES, HEADS, IDS, LOGITS, PAGE_TABLE, PARTS, ROW, SEEN, TOKEN};
 
 use tilewright_runtime::{Role, ScalarSource};
 

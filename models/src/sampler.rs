@@ -109,7 +109,12 @@ impl SamplingParams {
             return Err(ModelError::NoCandidates { position, logits: logits.len(), limit });
         }
         if let Some(id) = scores.iter().position(|x| !x.is_finite()) {
-            return Err(ModelError::NotFinite { position, token: id as u32, value: scores[id], narrow: Narrow::default() });
+            return Err(ModelError::NotFinite {
+                position,
+                token: id as u32,
+                value: scores[id],
+                narrow: Narrow::default(),
+            });
         }
         penalise(&mut scores, history, self.repetition_penalty);
         let mut kept: Vec<Candidate> = if self.temperature == 0.0 {

@@ -1,7 +1,8 @@
 //! Ways to run attention and to keep its cache, chosen apart from a tier.
 //!
 //! The rule: a variant is another plan of the same graph, by texts and schedules that the list of kernels has; what a tier says
-//! nothing of runs by schedules in the manner of the tier. All of them give the tokens of the tier's own. Absent: any measure of which is best.
+//! nothing of runs by schedules in the manner of the tier. All of them give the tokens of the tier's own.
+//! Absent: any measure of which is best.
 //! Scores in a table: Vaswani et al. 2017 (arXiv:1706.03762); online softmax: Milakov and Gimelshein 2018 (arXiv:1805.02867);
 //! parts of a cache: Dao et al. 2023.
 
@@ -57,6 +58,18 @@ impl KvStore {
             KvStore::F16 => Storage::F16,
         }
     }
+}
+
+/// What is kept of keys and values from step to step.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Kv {
+    /// Nothing: every step computes all positions again.
+    None,
+    /// A row a position.
+    #[default]
+    Contiguous,
+    /// Rows in pages of one pool, which sequences share.
+    Paged,
 }
 
 /// Which attention a plan's steps run.

@@ -181,8 +181,7 @@ fn attention_in_parts_is_attention() {
 fn attention_by_a_table_and_in_two_passes_is_attention() {
     let (scores, normal, mix) = (attention_scores(), softmax(), attention_mix());
     let (stats, values) = (attention_stats(), attention_values());
-    let table: [parts::Step; 3] =
-        [(&scores, &[]), (&normal, &[("x", "scores"), ("y", "weights")]), (&mix, &[])];
+    let table: [parts::Step; 3] = [(&scores, &[]), (&normal, &[("x", "scores"), ("y", "weights")]), (&mix, &[])];
     let passes: [parts::Step; 2] = [(&stats, &[]), (&values, &[])];
     for (t, pos) in [(1u32, 0u32), (1, 200), (3, 30), (64, 0)] {
         let extents = [("T", t), ("H", 4), ("G", 2), ("D", 6), ("P", 210), ("R", 4 * t), ("C", pos + t)];

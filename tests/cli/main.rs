@@ -22,3 +22,4 @@ mod shaders;
 mod streams;
 mod tune;
 mod usage;
+mod variants;

@@ -44,7 +44,11 @@ pub fn layouts(
             storage = Storage::F32;
         }
         if storage != Storage::F32 && tensor.role == Role::Out {
-            errors.extend(words::check(kernel, schedule, shape, TensorId(i as u32), storage, axes));
+            let halves = words::check(kernel, schedule, shape, TensorId(i as u32), storage, axes);
+            if !halves.is_empty() {
+                storage = Storage::F32;
+            }
+            errors.extend(halves);
         }
         let innermost = dims.last().copied().unwrap_or(1);
         let mut layout = TensorLayout {

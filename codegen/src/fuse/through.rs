@@ -1,8 +1,8 @@
 //! A table between a kernel and the rows of its tensors: pages that lie anywhere in a pool.
 //!
 //! Row `i` of a tensor becomes row `i % page` of page `table[i / page]`, wherever the kernel loads or stores it; nothing else
-//! changes, least of all the order of a sum. The rule: an entry of the table is a loaded index, so that generated code clamps it; that no
-//! two rows that are written lie at one place is the host's promise. Absent: whose pages they are.
+//! changes, least of all the order of a sum. The rule: an entry of the table is a loaded index, so that generated code clamps
+//! it; that no two rows that are written lie at one place is the host's promise. Absent: whose pages they are.
 //! Paged attention: Kwon et al. 2023 (arXiv:2309.06180).
 
 use super::FuseError;

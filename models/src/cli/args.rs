@@ -23,8 +23,8 @@ pub use report::ReportArgs;
 pub use review::{DiffArgs, ExplainArgs, ExportArgs};
 pub use tune::{TuneArgs, TunedArgs};
 pub use values::{Ids, Rungs, ShapeArg, TierList};
-pub use variants::VariantArgs;
 use values::{count, ids, number, rungs, seed, several, shape, size};
+pub use variants::{KvArg, VariantArgs};
 
 const OVERVIEW: &str = "\
 Examples:

@@ -16,7 +16,7 @@ use crate::checkpoint::Checkpoint;
 use crate::engine::{Backend, Engine, EngineOptions, TierChoice};
 use crate::tokenizer::Tokenizer;
 use crate::tune::Tuning;
-use crate::variants::KvStore;
+use crate::variants::{Kv, KvStore};
 
 /// Runs the command.
 pub fn run(args: &DoctorArgs) -> Result<(), CliError> {
@@ -179,6 +179,8 @@ fn plan(
         schedules: Vec::new(),
         attention: None,
         kv_store: KvStore::F32,
+        kv: Kv::Contiguous,
+        kv_pages: None,
         tuned: Tuning::Off,
         context: u32::try_from(context).ok(),
         profile: false,

@@ -6,9 +6,11 @@
 //! is absent: that is the model's.
 
 mod counts;
+mod layout;
 
 pub(crate) use counts::times;
 use counts::{traffic, words};
+use layout::{agree, wish};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -25,6 +27,8 @@ use tilewright_runtime::{BufferDecl, BufferId, Graph, Op, Params, Role, ScalarSo
 use super::conflict::{StorageConflict, Use};
 use crate::error::ModelError;
 use crate::kernels;
+use crate::kernels::paged::{PAGE, TABLE, paged};
+use crate::qwen2::PAGE_TABLE;
 use crate::tiers::Tier;
 use crate::tune::site::fingerprint;
 use crate::tune::{Key, Phase, Site, Tuned};
@@ -108,6 +112,8 @@ pub struct Assembly<'a> {
     head_dim: u32,
     /// How keys and values lie in the cache.
     kv: Storage,
+    /// Pages of the pool, and of a sequence, where the cache has pages.
+    pages: Option<[u32; 2]>,
     kernels: HashMap<String, Kernel>,
     programs: HashMap<(&'static str, Storage, bool, Shape), Arc<Program>>,
     /// Whether schedules that narrow are passed over.
@@ -146,6 +152,7 @@ impl<'a> Assembly<'a> {
             tuned: None,
             head_dim: head_dim as u32,
             kv: Storage::F32,
+            pages: None,
             kernels: kernels::all().into_iter().map(|e| (e.kernel.name.clone(), e.kernel)).collect(),
             programs: HashMap::new(),
             plain: false,
@@ -227,6 +234,14 @@ impl<'a> Assembly<'a> {
     /// # Errors
     /// Those of the tier's own schedules.
     pub fn op(&mut self, call: Call) -> Result<(), ModelError> {
+        let Some((table, sizes)) = self.table(&call) else { return self.add(call) };
+        let (mut tensors, mut extents) = (call.tensors.to_vec(), call.extents.to_vec());
+        tensors.push(&table);
+        extents.extend(sizes);
+        self.add(Call { tensors: &tensors, extents: &extents, ..call })
+    }
+
+    fn add(&mut self, call: Call) -> Result<(), ModelError> {
         let program = self.program(&call)?;
         let kernel = &self.kernels[call.kernel];
         let (reads, writes) = traffic(kernel, &program, &call, self.rows);
@@ -474,22 +489,4 @@ impl<'a> Assembly<'a> {
         self.placed.push(Placed { name, layout, buffers: ids.clone(), role, kernel });
         ids
     }
-}
-
-/// A program with the layouts that a refused schedule asks for as far as they are possible, so that what is wrong with these
-/// is found as well. It never runs.
-fn wish(program: &mut Program, refused: &Schedule) {
-    for layout in program.tensors.iter_mut().filter(|t| !t.written && !t.integer) {
-        if let Some((_, storage)) = refused.stores.iter().find(|(tensor, _)| *tensor == layout.name) {
-            layout.storage = *storage;
-            layout.stride = stride(*storage, layout.dims.last().copied().unwrap_or(1));
-        }
-    }
-}
-
-/// Whether elements lie at the same words: heads side by side are one row.
-fn agree(a: &TensorLayout, b: &TensorLayout) -> bool {
-    let rows = a.dims.len() == 1 || b.dims.len() == 1 || a.row_bytes() == b.row_bytes();
-    let parts = a.parts == b.parts || a.parts.len() + b.parts.len() == 2;
-    rows && parts && a.storage == b.storage && a.integer == b.integer
 }

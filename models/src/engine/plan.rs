@@ -5,6 +5,9 @@
 //! a step costs is read off here, and its position alone says which graph it runs. Devices and weights are absent.
 
 mod memory;
+mod pool;
+
+pub use pool::Pages;
 
 use std::fmt::Write;
 
@@ -22,7 +25,7 @@ use crate::kernels::{self, attention_parts};
 use crate::qwen2::{ANGLES, HEADS, IDS, LOGITS, PARTS, Qwen2, ROW, SEEN, TOKEN};
 use crate::tiers::{self, Tier};
 use crate::tune::{Site, Tuning};
-use crate::variants::{self, Attention, KvStore};
+use crate::variants::{self, Attention, Kv, KvStore};
 
 /// Which of a plan's graphs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,6 +55,10 @@ pub struct Plan {
     pub attention: variants::Steps,
     /// How keys and values lie in the cache.
     pub cache: KvStore,
+    /// What is kept of them.
+    pub kv: Kv,
+    /// The pool, where they lie in pages.
+    pub pages: Option<Pages>,
     /// The attention that was asked for, if one was.
     asked: Option<Attention>,
     /// Query heads of a position.
@@ -104,7 +111,8 @@ impl Plan {
         let fitted = variants::fitted(tier, options.attention, options.kv_store);
         let mut a = Assembly::new(target, &fitted, &options.schedules, config.head_dim)
             .tuned(tuned)
-            .cached(options.kv_store.storage());
+            .cached(options.kv_store.storage())
+            .paged(Pages::of(config, options)?)?;
         let planned = Self::assemble(&mut a, config, head, tier, options);
         let (sites, passed) = a.sites();
         let mut plan = a.finish(planned)?;
@@ -121,7 +129,7 @@ impl Plan {
         tier: &'static Tier,
         options: &EngineOptions,
     ) -> Result<Self, ModelError> {
-        let context = options.context.unwrap_or(u32::try_from(config.context()).unwrap_or(u32::MAX));
+        let context = context(config, options);
         let chunk = tier.chunk.min(context);
         let token = tier.device_argmax && options.plain_argmax;
         let limit = limit(config, options);
@@ -167,6 +175,8 @@ impl Plan {
             attention,
             asked: options.attention,
             cache: options.kv_store,
+            kv: options.kv,
+            pages: Pages::placed(a, config, options)?,
             heads,
             weights: a.of_role(Role::Weight),
             angles: place(ANGLES)?,
@@ -383,6 +393,11 @@ fn params(attention: variants::Steps, heads: u32, pos: u32, rows: u32, limit: u3
     all.map(|(name, value)| (name.to_string(), value)).collect()
 }
 
+/// Positions of a sequence.
+fn context(config: &Config, options: &EngineOptions) -> u32 {
+    options.context.unwrap_or(u32::try_from(config.context()).unwrap_or(u32::MAX))
+}
+
 /// Ids from here on are never picked.
 fn limit(config: &Config, options: &EngineOptions) -> u32 {
     let vocab = config.vocab_size as u32;
@@ -397,6 +412,7 @@ fn check(config: &Config, options: &EngineOptions) -> Result<(), ModelError> {
     if let Some(found) = options.context.filter(|c| *c == 0 || *c as usize > most) {
         return Err(ModelError::Context { found, most });
     }
+    Pages::of(config, options)?;
     let kernels: Vec<String> = kernels::all().into_iter().map(|e| e.kernel.name).collect();
     let unknown = options.schedules.iter().filter(|s| !kernels.contains(&s.kernel)).map(|s| {
         let at = &s.origin.start;

@@ -1,6 +1,7 @@
 //! A layer's attention: heads from the projections, keys and values into the cache, and the mix of values.
 //!
-//! The rule: which of attention's texts runs is the plan's business; a head's arithmetic is the same in all of them. Absent: the output projection, which is the layer's.
+//! The rule: which of attention's texts runs is the plan's business; a head's arithmetic is the same in all of them.
+//! Absent: the output projection, which is the layer's.
 
 use tilewright_codegen::program::Count;
 use tilewright_runtime::{Role, ScalarSource};
@@ -175,8 +176,8 @@ impl Qwen2<'_, '_> {
             Attention::Split => {
                 let count = ("j.Parts", self.context.div_ceil(attention_parts::CHUNK as usize));
                 let told = ("j.Parts", ScalarSource::Param(PARTS.into()));
-                let [max, weight, value] =
-                    ["part max", "part weight", "part value"].map(|name| self.activation(name)); // [T, H, parts, ..]
+                // [T, H, parts, ..] each.
+                let [max, weight, value] = ["part max", "part weight", "part value"].map(|name| self.activation(name));
                 self.a.op(Call {
                     label: "attention_parts",
                     kernel: "attention_parts",

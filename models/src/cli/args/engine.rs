@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use tilewright_runtime::{AdapterChoice, TargetSpec};
 
-use super::{TunedArgs, VariantArgs};
 use super::values::{adapter, count, target, tier};
+use super::{TunedArgs, VariantArgs};
 use crate::engine::{Backend, TierChoice};
 
 /// Which model.

@@ -2,7 +2,8 @@
 
 use clap::ValueEnum;
 
-use crate::variants::{Attention, KvStore};
+use super::values::count;
+use crate::variants::{Attention, Kv, KvStore};
 
 /// How attention runs.
 #[derive(Debug, clap::Args)]
@@ -14,6 +15,35 @@ pub struct VariantArgs {
     /// How keys and values lie in the cache: `f16` takes half the memory, and rounds them to 11 bits
     #[arg(long, value_enum, default_value_t = KvStoreArg::F32)]
     pub kv_store: KvStoreArg,
+
+    /// What is kept of keys and values from token to token
+    #[arg(long, value_enum, default_value_t = KvArg::Contiguous)]
+    pub kv: KvArg,
+
+    /// Pages of the pool of --kv paged, of 16 positions each [default: those of one context]
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub kv_pages: Option<u32>,
+}
+
+/// `--kv`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum KvArg {
+    /// Nothing: the whole text is computed again for each token
+    None,
+    /// A row a position
+    Contiguous,
+    /// Rows in pages of one pool, which a table finds
+    Paged,
+}
+
+impl From<KvArg> for Kv {
+    fn from(arg: KvArg) -> Self {
+        match arg {
+            KvArg::None => Kv::None,
+            KvArg::Contiguous => Kv::Contiguous,
+            KvArg::Paged => Kv::Paged,
+        }
+    }
 }
 
 /// `--kv-store`.

@@ -332,7 +332,7 @@ impl Engine {
 
     fn append_all(&mut self, ids: &[u32]) -> Result<Vec<Vec<f32>>, ModelError> {
         let count = ids.len();
-        let ids = &self.from_the_beginning(ids)[..];
+        let ids = &self.ids_to_run(ids)[..];
         self.make_room(self.position, ids.len() as u32)?;
         let read = self.plan.logits_read();
         let mut all = Vec::with_capacity(count);

@@ -228,7 +228,7 @@ impl Engine {
     }
 
     /// The ids that a step runs: those given, or all so far where nothing is kept. The engine then begins at position 0.
-    pub(super) fn from_the_beginning(&mut self, ids: &[u32]) -> Vec<u32> {
+    pub(super) fn ids_to_run(&mut self, ids: &[u32]) -> Vec<u32> {
         let position = self.position;
         match &mut self.cache {
             Cache::Recomputed { ids: all, again } => {
@@ -244,7 +244,7 @@ impl Engine {
 
     /// Runs ids from the position at hand; the result is for the last of them.
     pub(super) fn append(&mut self, ids: &[u32]) -> Result<Step, ModelError> {
-        let ids = self.from_the_beginning(ids);
+        let ids = self.ids_to_run(ids);
         self.append_ids(&ids)
     }
 }

@@ -56,7 +56,7 @@ fn variants_agree_on_a_tier_of_workgroups() {
 
 #[test]
 fn variants_agree_on_the_last_tier() {
-    equal_on(12, 264);
+    equal_on(12, 40);
 }
 
 fn plan(config: &Config, attention: Attention, context: u32) -> Result<Plan, ModelError> {

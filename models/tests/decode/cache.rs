@@ -36,13 +36,11 @@ fn logits(engine: &mut Engine, ids: &[u32], one_by_one: usize) -> Vec<Vec<f32>> 
 /// Keys and values of 11 bits keep the token rule, on tiers that append by each of the three kernels and with every attention.
 #[test]
 fn a_cache_of_halves_keeps_the_token_rule() {
-    for (number, attention) in
-        [(3, Some(Attention::Naive)), (6, None), (8, Some(Attention::Split)), (11, None), (12, None)]
-    {
+    for (number, attention) in [(3, Some(Attention::Naive)), (8, Some(Attention::Split)), (12, None)] {
         let options = EngineOptions { kv_store: KvStore::F16, context: Some(64), attention, ..tier(number) };
         let mut engine = load(&tiny(), &options);
-        for case in prompts().iter().filter(|c| (2..32).contains(&c.ids.len())).take(2) {
-            hold(&mut engine, case, 4);
+        for case in prompts().iter().filter(|c| (2..32).contains(&c.ids.len())).take(1) {
+            hold(&mut engine, case, 8);
         }
     }
 }
@@ -110,19 +108,17 @@ fn values_beyond_f16_are_reported_and_not_used() {
 #[test]
 fn nothing_kept_gives_the_logits() {
     let ids = ids(24);
-    for number in [6, 11] {
-        let kept = logits(&mut load(&tiny(), &with(Kv::Contiguous, number, 32)), &ids, 4);
-        let mut engine = load(&tiny(), &with(Kv::None, number, 32));
-        let again = logits(&mut engine, &ids, 4);
-        for (step, (a, b)) in kept.iter().zip(&again).enumerate() {
-            let found = distance(a, b) / scale(a);
-            assert!(found <= 1e-5, "tier {number}, step {step}: {found} apart");
-        }
-        assert_eq!((engine.position(), engine.recomputed()), (24, Some(20 + 21 + 22 + 23)));
-        // Another text follows.
-        engine.reset();
-        assert_eq!(engine.prefill_all(&ids[..20]).unwrap().last(), Some(&again[0]));
+    let kept = logits(&mut load(&tiny(), &with(Kv::Contiguous, 6, 32)), &ids, 4);
+    let mut engine = load(&tiny(), &with(Kv::None, 6, 32));
+    let again = logits(&mut engine, &ids, 4);
+    for (step, (a, b)) in kept.iter().zip(&again).enumerate() {
+        let found = distance(a, b) / scale(a);
+        assert!(found <= 1e-5, "step {step}: {found} apart");
     }
+    assert_eq!((engine.position(), engine.recomputed()), (24, Some(20 + 21 + 22 + 23)));
+    // Another text follows.
+    engine.reset();
+    assert_eq!(engine.prefill_all(&ids[..20]).unwrap().last(), Some(&again[0]));
 }
 
 /// Tokens of a prompt, as many as are asked for, by steps that may be handed over ahead.
@@ -142,7 +138,7 @@ fn tokens(engine: &mut Engine, ids: &[u32], count: usize) -> Vec<u32> {
 #[test]
 fn pages_give_the_same_bits() {
     let ids = ids(40);
-    for (number, exact) in [(3, true), (6, true), (11, true), (12, false)] {
+    for (number, exact) in [(3, true), (11, true), (12, false)] {
         let row = logits(&mut load(&tiny(), &with(Kv::Contiguous, number, 48)), &ids, 8);
         let paged = logits(&mut load(&tiny(), &with(Kv::Paged, number, 48)), &ids, 8);
         for (step, (a, b)) in row.iter().zip(&paged).enumerate() {
@@ -164,7 +160,7 @@ fn pages_go_with_every_other_variant() {
     assert_eq!((used.pages, used.saved, used.copied), (20, 0, 0));
     let interp = EngineOptions { backend: Backend::Interp, context: Some(32), ..options(Kv::Paged) };
     let case = &prompts()[1];
-    hold(&mut load(&tiny(), &interp), case, 2);
+    hold(&mut load(&tiny(), &interp), case, 3);
 }
 
 #[test]

@@ -36,10 +36,10 @@ fn set(extents: &mut BTreeMap<String, u32>, name: &str, value: u32) {
     extents.insert(name.into(), value);
 }
 
-/// Three query heads a group, and a row of the table for each of them at each position.
+/// Three query heads a group, and a row of the table for each of them at each position that there can be: two more than there are.
 fn table(extents: &mut BTreeMap<String, u32>) {
     let heads = 3 * extents["G"];
-    let rows = heads * extents["T"];
+    let rows = heads * (extents["T"] + 2);
     set(extents, "H", heads);
     set(extents, "R", rows);
 }

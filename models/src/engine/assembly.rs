@@ -234,35 +234,32 @@ impl<'a> Assembly<'a> {
     /// # Errors
     /// Those of the tier's own schedules.
     pub fn op(&mut self, call: Call) -> Result<(), ModelError> {
-        let Some((table, sizes)) = self.table(&call) else { return self.add(call) };
-        let (mut tensors, mut extents) = (call.tensors.to_vec(), call.extents.to_vec());
-        tensors.push(&table);
-        extents.extend(sizes);
-        self.add(Call { tensors: &tensors, extents: &extents, ..call })
+        self.with_table(&call, |this, call| this.add(call))
     }
 
-    fn add(&mut self, call: Call) -> Result<(), ModelError> {
-        let program = self.program(&call)?;
+    fn add(&mut self, call: &Call) -> Result<(), ModelError> {
+        let program = self.program(call)?;
         let kernel = &self.kernels[call.kernel];
-        let (reads, writes) = traffic(kernel, &program, &call, self.rows);
+        let (reads, writes) = traffic(kernel, &program, call, self.rows);
         let mut bindings = Vec::with_capacity(call.tensors.len());
         for (tensor, layout) in call.tensors.iter().zip(&program.tensors) {
             bindings.push(self.place(tensor, layout, call.kernel));
         }
-        let scalars = self.scalars(&call);
+        let scalars = self.scalars(call);
         let (label, group) = (call.label.to_string(), self.group);
         self.ops.push(Op { label, group, program, bindings, scalars, reads: Some(reads), writes: Some(writes) });
         Ok(())
     }
 
-    /// Whether one binding holds each of a call's tensors, or several where the kernel can be split by their rows. Where the
-    /// user's schedules are wrong, [`Assembly::op`] is to say so.
+    /// Whether one binding holds each of a call's tensors, or several where the kernel can be split by their rows, and the device
+    /// has as many. Where the user's schedules are wrong, [`Assembly::op`] is to say so.
     ///
     /// # Errors
     /// Those of the tier's own schedules that are not about bindings.
     pub fn holds(&mut self, call: &Call) -> Result<bool, ModelError> {
-        let large = |e: &ScheduleError| matches!(e, ScheduleError::BindingTooLarge { .. });
-        match self.program(call) {
+        use ScheduleError::{BindingTooLarge, TooManyBuffers};
+        let large = |e: &ScheduleError| matches!(e, BindingTooLarge { .. } | TooManyBuffers { .. });
+        match self.with_table(call, Self::program) {
             Err(ModelError::Compile(CompileError::Schedule { errors, .. })) if errors.iter().any(large) => Ok(false),
             other => other.map(|_| true),
         }

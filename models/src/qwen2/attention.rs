@@ -85,15 +85,17 @@ impl Qwen2<'_, '_> {
             ("K", hidden),
         ];
         let touched = &["angles", "q.y", "k.y", "v.cache"].map(|name| (name, rows.count()));
-        if self.fused() {
-            self.a.op(Call {
-                label: "qkv",
-                kernel: "qkv",
-                extents: &[&extents[..7], &extents[8..]].concat(),
-                tensors: &[&angles, &q, &b, &w, h, norm, cache[0], cache[1]],
-                scalars: &scalars,
-                touched,
-            })?;
+        let whole = Call {
+            label: "qkv",
+            kernel: "qkv",
+            extents: &[&extents[..7], &extents[8..]].concat(),
+            tensors: &[&angles, &q, &b, &w, h, norm, cache[0], cache[1]],
+            scalars: &scalars,
+            touched,
+        };
+        // With a table of pages it takes nine bindings, and a device may have eight.
+        if self.fused() && self.a.holds(&whole)? {
+            self.a.op(whole)?;
             return Ok(q);
         }
         let x = self.norm("input_norm", h, norm)?; // [T, hidden]

@@ -37,8 +37,17 @@ impl Assembly<'_> {
         Ok(self)
     }
 
+    /// Does something with a call, to which the table that it needs is added.
+    pub(super) fn with_table<R>(&mut self, call: &Call, does: impl FnOnce(&mut Self, &Call) -> R) -> R {
+        let Some((table, sizes)) = self.table(call) else { return does(self, call) };
+        let (mut tensors, mut extents) = (call.tensors.to_vec(), call.extents.to_vec());
+        tensors.push(&table);
+        extents.extend(sizes);
+        does(self, &Call { tensors: &tensors, extents: &extents, ..*call })
+    }
+
     /// The table that a call needs beside what the model gives it, and its extents.
-    pub(super) fn table(&self, call: &Call) -> Option<(Tensor, [(&'static str, usize); 2])> {
+    fn table(&self, call: &Call) -> Option<(Tensor, [(&'static str, usize); 2])> {
         let [pool, entries] = self.pages?;
         let own = self.kernels[call.kernel].tensors.last().is_some_and(|t| t.name == TABLE);
         let extents = [("Pages", entries as usize), ("Rows", pool as usize * PAGE as usize)];

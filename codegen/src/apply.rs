@@ -10,10 +10,12 @@ mod levels;
 mod linear;
 mod matrix;
 mod tensors;
+mod words;
 
 pub use lanes::{chains, most_copies};
 pub use matrix::{Factor, Product, adds, has_matrix};
 pub use tensors::guard_index as tensors_guard;
+pub use words::last_axis;
 
 use crate::deps::{self, AxisSet, Deps};
 use crate::error::{ScheduleError, ShapeError};

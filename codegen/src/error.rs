@@ -319,6 +319,20 @@ pub enum ScheduleError {
         /// Why.
         why: &'static str,
     },
+    /// An invocation would write half of a word that it does not own.
+    #[error(
+        "`store {tensor}: {storage}` needs both halves of a word in one invocation, and `{axis}` deals out single columns"
+    )]
+    HalfWord {
+        /// The tensor.
+        tensor: String,
+        /// Asked.
+        storage: Storage,
+        /// The axis of its columns.
+        axis: String,
+        /// Its line as it could be.
+        instead: String,
+    },
     /// Barriers would be inside a loop or branch that invocations leave at different times.
     #[error(
         "axis `{axis}` needs all invocations together (fold or tile), but its loop count differs between lanes of `{other}`"
@@ -411,6 +425,7 @@ impl ScheduleError {
                 | Self::NoSubgroups { .. }
                 | Self::NoTile { .. }
                 | Self::StorageNotPossible { .. }
+                | Self::HalfWord { .. }
                 | Self::TooManyBuffers { .. }
                 | Self::BindingTooLarge { .. }
                 | Self::WorkgroupMismatch { .. }

@@ -10,10 +10,12 @@ mod arena;
 mod beside;
 mod merge;
 mod split;
+mod through;
 
 pub use beside::{beside, share};
 pub use merge::{factor, merge};
 pub use split::split;
+pub use through::through;
 
 use std::collections::HashMap;
 use thiserror::Error;
@@ -86,6 +88,14 @@ pub enum FuseError {
         kernel: String,
         /// The axis asked for.
         axis: String,
+        /// What is in the way.
+        why: String,
+    },
+    /// Rows cannot be looked up in a table.
+    #[error("rows of kernel `{kernel}` cannot be looked up in a table: {why}")]
+    NoTable {
+        /// The kernel.
+        kernel: String,
         /// What is in the way.
         why: String,
     },

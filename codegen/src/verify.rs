@@ -7,7 +7,7 @@
 //! - The target's limits hold: invocations, workgroup memory, storage buffers, subgroups.
 //! - Fragments are multiplied where control flow is uniform too, of the sides that they are, at places that are the same for all
 //!   invocations of a subgroup and lie inside their array at every row; the target has their size and one size of subgroups.
-//! - Read-only buffers come first; stores go to read-write ones alone, whole words; no tensor is bound in both ways.
+//! - Read-only buffers come first; stores go to read-write ones alone, whole words, of which no half is read back; no tensor is bound in both ways.
 //!
 //! Indices and races are not looked at: they depend on run-time values, and `interp` finds them.
 
@@ -374,6 +374,9 @@ impl Scopes<'_> {
         let what = match (b.access, b.width) {
             (Access::Read, _) => "which is read-only",
             (_, 2..) => "whose elements are wider than a word",
+            _ if matches!(stmt, Stmt::Store(_, _, value) if completes(value, buffer)) => {
+                "whose word it reads back to write half of it"
+            }
             _ => return,
         };
         let (buffer, statement) = (b.name.clone(), text::line(self.ir, stmt));
@@ -441,6 +444,14 @@ impl Flow<'_> {
         };
         own || e.operands().into_iter().any(|x| self.differs(x))
     }
+}
+
+/// Whether a packed word is made of what its buffer holds: another invocation may own that half.
+fn completes(value: &Expr, buffer: usize) -> bool {
+    fn loads(e: &Expr, buffer: usize) -> bool {
+        matches!(e, Expr::Load { buffer: b, .. } if *b == buffer) || e.operands().into_iter().any(|x| loads(x, buffer))
+    }
+    matches!(value, Expr::PackF16(..)) && loads(value, buffer)
 }
 
 fn shuffles(e: &Expr) -> bool {

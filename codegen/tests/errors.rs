@@ -30,13 +30,13 @@ variants! { SCHEDULE_ERRORS, schedule_error, ScheduleError:
     Shape, WrongKernel, LevelTwice, BadSize, UnknownAxis, UnknownTensor, UnknownValue, UnknownLevel, AxisTwice,
     TwoOpenLevels, NotCovered, DoesNotDivide, ExactAtRunTime, OpenNotOutermost, LevelNotPossible, LevelOrder,
     WorkgroupTooLarge, TooManyCopies, WorkgroupMismatch, NestDoesNotDivide, LaneMismatch, NotPowerOfTwo, NoSubgroups,
-    SubgroupStride, NoFragments, SubgroupsDiffer, FoldNotReduction, VectorNotLast, ArrayLevels, NoTile, StorageNotPossible, Divergent, WorkgroupMemory,
+    SubgroupStride, NoFragments, SubgroupsDiffer, FoldNotReduction, VectorNotLast, ArrayLevels, NoTile, StorageNotPossible, HalfWord, Divergent, WorkgroupMemory,
     TooManyBuffers, BindingTooLarge, TooManyWorkgroups, TooManyOperations, TooManyIterations,
 }
 variants! { SHAPE_ERRORS, shape_error, ShapeError:
     MissingExtent, EmptyExtent, Assertion, AssertionAtRunTime, TooManyAxes, OutOfBounds, WrittenTwice, ZeroDivisor, NotFinite, ShiftTooFar,
 }
-variants! { FUSE_ERRORS, fuse_error, FuseError: NoInput, NotOneStore, Rank, RunsAgain, NotMerged, NotBeside, NotSplit }
+variants! { FUSE_ERRORS, fuse_error, FuseError: NoInput, NotOneStore, Rank, RunsAgain, NotMerged, NotBeside, NotSplit, NoTable }
 
 /// The variant's name; of a shape's error, its own.
 fn variant(error: &ScheduleError) -> &'static str {
@@ -141,7 +141,7 @@ fn mistakes_of_names_and_of_loops_come_at_once() {
         stage v at ko: workgroup;
         stage y at ko: workgroup;
         fold t: tree;
-        store y: f16;
+        store y: bf16;
         tail r: exact;
     }";
     let shape = Shape::new().fixed("T", 64).fixed("R", 130).fixed("K", 896);

@@ -183,6 +183,15 @@ fn stores_go_to_whole_words_of_writable_buffers() {
         b.push(Stmt::Store(2, LANE, u(1)));
     };
     assert_eq!(found(wide), ["store to `z`, whose elements are wider than a word: `z[lane] = 1`"]);
+    // Half of a word is what another invocation may write at the same time.
+    let completed = |b: &mut Build| {
+        b.buffer("z", Access::ReadWrite, Type::U32, 1);
+        let word = Expr::Load { buffer: 2, index: Box::new(LANE), width: 1 };
+        let kept = Expr::Component(Box::new(Expr::UnpackF16(Box::new(word))), 0);
+        b.push(Stmt::Store(2, LANE, Expr::PackF16(Box::new(kept), Box::new(Expr::F32(1.0)))));
+    };
+    assert_eq!(found(completed).len(), 1);
+    assert!(found(completed)[0].contains("whose word it reads back to write half of it"), "{:?}", found(completed));
     let late = |b: &mut Build| {
         b.buffer("z", Access::Read, Type::U32, 1);
     };

@@ -5,11 +5,14 @@
 
 mod ahead;
 pub mod assembly;
+mod cache;
 mod conflict;
 mod info;
 mod interp;
 mod limits;
 mod machine;
+mod options;
+mod pages;
 mod plan;
 mod probe;
 pub mod sampling;
@@ -21,9 +24,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use tilewright_codegen::target::Target;
-use tilewright_dsl::schedule::{Schedule, Storage};
+use tilewright_dsl::schedule::Storage;
 use tilewright_runtime::plan::Counters;
-use tilewright_runtime::{AdapterChoice, Device, Read, ShaderLanguage, TargetSpec};
+use tilewright_runtime::{Device, Read};
 
 use crate::checkpoint::{EMBEDDING, HEAD, Stacked, WeightSource};
 use crate::config::Config;
@@ -33,10 +36,14 @@ use crate::stores::{Lost, Stores};
 use crate::tune::rig::Rig;
 use crate::tune::{Site, Tuning};
 use crate::upload;
+use cache::Cache;
+pub use cache::SequenceId;
 pub use conflict::{StorageConflict, Use};
 pub use info::{EngineInfo, Loading, TunedUse};
 pub use limits::{Lack, TooSmall};
 use machine::Machine;
+pub use options::{Backend, EngineOptions, TierChoice};
+pub use pages::{PAGE, PagesError, PagesUse};
 pub use plan::{Plan, PlanReport, Stage};
 pub use probe::Probed;
 pub use sampling::{Top, Wants};
@@ -45,87 +52,13 @@ pub use step::{ProfileTable, Progress, Step};
 /// Positions of rotary tables that are made at once.
 const TABLE_ROWS: usize = 4096;
 
-/// What runs the generated kernels.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Backend {
-    /// A GPU through wgpu.
-    Wgpu,
-    /// The compiler's interpreter: no adapter, and slow.
-    Interp,
-}
-
-/// Which tier.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum TierChoice {
-    /// The best that the adapter and the weights allow.
-    Auto,
-    /// This one.
-    Number(usize),
-}
-
-/// How a model is to run.
-#[derive(Clone, Debug)]
-pub struct EngineOptions {
-    /// The tier.
-    pub tier: TierChoice,
-    /// What runs the kernels.
-    pub backend: Backend,
-    /// Which adapter.
-    pub adapter: AdapterChoice,
-    /// In which language kernels reach the adapter.
-    pub shaders: ShaderLanguage,
-    /// Limits of a smaller device to be played.
-    pub target: Option<TargetSpec>,
-    /// Schedules that take the place of the tier's, by their kernel.
-    pub schedules: Vec<Schedule>,
-    /// Measured schedules, which take the tier's place where [`TierChoice::Auto`] chooses it.
-    pub tuned: Tuning,
-    /// How matrices are stored, where that is not the tier's to say.
-    pub stores: Stores,
-    /// Positions of the cache; the model's context if not given.
-    pub context: Option<u32>,
-    /// Whether to take times of decode steps.
-    pub profile: bool,
-    /// Whether the caller wants the largest logit's token and nothing else, so that the device may pick it.
-    pub plain_argmax: bool,
-    /// Plans steps of so many positions by decode's schedules, for [`Engine::verify`].
-    pub verify: Option<u32>,
-    /// What the caller takes of a step where it samples.
-    pub wants: Wants,
-    /// Ids from here on are never picked by the device.
-    pub vocab_limit: Option<u32>,
-    /// Hears what a user should know of a run, each thing once.
-    pub notice: fn(&str),
-}
-
-impl Default for EngineOptions {
-    fn default() -> Self {
-        EngineOptions {
-            tier: TierChoice::Auto,
-            backend: Backend::Wgpu,
-            adapter: AdapterChoice::Best,
-            shaders: ShaderLanguage::default(),
-            target: None,
-            schedules: Vec::new(),
-            tuned: Tuning::Off,
-            stores: Stores::default(),
-            context: None,
-            profile: false,
-            plain_argmax: false,
-            verify: None,
-            wants: Wants::Logits,
-            vocab_limit: None,
-            notice: |_| (),
-        }
-    }
-}
-
 /// A model on a device.
 pub struct Engine {
     plan: Plan,
     machine: Machine,
     info: EngineInfo,
     position: u32,
+    cache: Cache,
     /// Whether prefill runs without schedules that narrow to f16, since activations were too large for it.
     plain: bool,
     notice: fn(&str),
@@ -249,7 +182,8 @@ impl Engine {
         let used = TunedUse { sites: used.count(), source: tuned.source.clone() };
         tuned.told(asked, options.tier, used.sites, &plan.passed).iter().for_each(|note| (options.notice)(note));
         let info = EngineInfo { loading, tuned: used, lost, ..info::info(plan.report(notes)?, adapter, shaders) };
-        Ok(Engine { plan, machine, info, position: 0, plain: false, notice: options.notice })
+        let cache = Cache::new(&plan);
+        Ok(Engine { plan, machine, info, position: 0, cache, plain: false, notice: options.notice })
     }
 
     /// Plans a model for a device that need not be there.
@@ -273,7 +207,8 @@ impl Engine {
         if self.widen(start, ids, &step) { self.append(ids) } else { step }
     }
 
-    fn append(&mut self, ids: &[u32]) -> Result<Step, ModelError> {
+    fn append_ids(&mut self, ids: &[u32]) -> Result<Step, ModelError> {
+        self.make_room(self.position, ids.len() as u32)?;
         let read = self.plan.reads();
         let mut bytes = Vec::new();
         let count = ids.len().div_ceil(self.plan.chunk as usize);
@@ -322,10 +257,18 @@ impl Engine {
     }
 
     fn append_all(&mut self, ids: &[u32]) -> Result<Vec<Vec<f32>>, ModelError> {
+        let count = ids.len();
+        let ids = &self.ids_to_run(ids)[..];
+        self.make_room(self.position, ids.len() as u32)?;
         let read = self.plan.logits_read();
-        let mut all = Vec::with_capacity(ids.len());
+        let mut all = Vec::with_capacity(count);
+        // What was computed before gives no logits again.
+        let mut known = (ids.len() - count) as u32;
         for chunk in ids.chunks(self.plan.chunk as usize) {
-            for bytes in self.run(chunk, 0..chunk.len() as u32, read)? {
+            let rows = chunk.len() as u32;
+            let first = known.min(rows);
+            known -= first;
+            for bytes in self.run(chunk, first..rows, read)? {
                 let position = all.len() as u32 + self.position - chunk.len() as u32;
                 all.push(self.logits(&bytes, position)?);
             }
@@ -360,7 +303,7 @@ impl Engine {
 
     /// Forgets all positions.
     pub fn reset(&mut self) {
-        self.position = 0;
+        self.clear();
     }
 
     /// Positions in use.
@@ -404,6 +347,7 @@ impl Engine {
     fn run(&mut self, ids: &[u32], rows: Range<u32>, read: Read) -> Result<Vec<Vec<u8>>, ModelError> {
         let count = ids.len() as u32;
         let params = self.plan.params(self.position, count);
+        self.make_room(self.position, count)?;
         self.machine.write(self.plan.ids, ids)?;
         let mut bytes = Vec::with_capacity(rows.len());
         let single = self.plan.decode_stage(self.position);
@@ -421,6 +365,7 @@ impl Engine {
                 bytes.extend(self.machine.step(Stage::Last, &params, &[read])?);
             }
         }
+        self.cache.fed(self.position, ids);
         self.position += count;
         Ok(bytes)
     }

@@ -11,6 +11,7 @@ use tilewright_runtime::Size;
 
 use crate::engine::{StorageConflict, TooSmall};
 use crate::speculative::SpeculativeError;
+pub use words::Narrow;
 pub(crate) use words::counted;
 use words::{damaged, one_a_message};
 
@@ -293,8 +294,8 @@ pub enum ModelError {
         token: u32,
         /// The value found.
         value: f32,
-        /// Whether weights are stored in 16 bits.
-        narrow: bool,
+        /// What is stored in 16 bits.
+        narrow: Narrow,
     },
 
     /// There was nothing to choose a token from.
@@ -317,8 +318,8 @@ pub enum ModelError {
     NotFiniteToken {
         /// The position in the sequence, from 0.
         position: usize,
-        /// Whether weights are stored in 16 bits.
-        narrow: bool,
+        /// What is stored in 16 bits.
+        narrow: Narrow,
     },
 
     /// More positions than the cache has.
@@ -440,6 +441,13 @@ pub enum ModelError {
     /// A draft that does not fit its target, or steps that were not planned.
     #[error(transparent)]
     Speculative(#[from] SpeculativeError),
+    /// Pages of the cache.
+    #[error(transparent)]
+    Pages(#[from] crate::engine::PagesError),
+
+    /// Texts that no longer go together.
+    #[error(transparent)]
+    Fuse(#[from] tilewright_codegen::fuse::FuseError),
 
     /// A folder to be written already holds something.
     #[error("{path} is not an empty folder ({found}); expected a new or empty one; choose another, or remove it first")]

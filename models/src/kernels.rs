@@ -1,13 +1,15 @@
 //! The operations of Qwen2.5, one kernel text each, with the schedules that it may run by.
 //!
 //! A file holds an algorithm and then its schedules. The rule: an operation has one text, whatever the batch, the storage or
-//! the device; attention alone has two, because online softmax is another algorithm than two passes. Storage of weights is
-//! absent from the schedules here: a tier adds it.
+//! the device; attention alone has three, because a table of scores, two passes and online softmax are other algorithms.
+//! Storage of weights is absent from the schedules here: a tier adds it.
 //! Qwen2.5: arXiv:2412.15115; the arithmetic is that of transformers' `modeling_qwen2.py`.
 
 pub mod argmax;
 pub mod attention;
+pub mod attention_mix;
 pub mod attention_parts;
+pub mod attention_scores;
 pub mod attention_stats;
 pub mod attention_values;
 pub mod bias;
@@ -22,6 +24,7 @@ pub mod linear_residual;
 pub mod mul;
 pub mod norm_gated;
 pub mod norm_linear;
+pub mod paged;
 pub mod penalty;
 pub mod qkv;
 pub mod residual;
@@ -69,7 +72,7 @@ pub fn all() -> Vec<Entry> {
         ),
         entry(bias::bias(), vec![bias::naive()]),
         entry(rope::rope(), vec![rope::naive()]),
-        entry(kv_append::kv_append(), vec![kv_append::naive()]),
+        entry(kv_append::kv_append(), vec![kv_append::naive(), kv_append::pairs()]),
         entry(
             attention_stats::attention_stats(),
             vec![attention_stats::naive(), attention_stats::positions(), attention_stats::subgroup()],
@@ -93,6 +96,8 @@ pub fn all() -> Vec<Entry> {
                 attention::fours_wide(),
             ],
         ),
+        entry(attention_scores::attention_scores(), vec![attention_scores::naive(), attention_scores::vectors()]),
+        entry(attention_mix::attention_mix(), vec![attention_mix::naive(), attention_mix::shared()]),
         entry(silu::silu(), vec![silu::naive()]),
         entry(mul::mul(), vec![mul::naive()]),
         entry(residual::residual(), vec![residual::naive()]),
@@ -115,7 +120,7 @@ pub fn all() -> Vec<Entry> {
             norm_linear::norm_linear(),
             vec![norm_linear::coalesced(), norm_linear::subgroup(), norm_linear::row(), norm_linear::row_subgroup()],
         ),
-        (qkv::qkv(), vec![qkv::rows(), qkv::subgroup()]),
+        (qkv::qkv(), vec![qkv::rows(), qkv::subgroup(), qkv::rows_pairs(), qkv::subgroup_pairs()]),
         (norm_gated::norm_gated(), vec![norm_gated::rows(), norm_gated::subgroup(), norm_gated::eight()]),
         (linear_bias::linear_bias(), vec![linear_bias::naive(), linear_bias::tiled(), linear_bias::matrix()]),
         (
@@ -132,7 +137,7 @@ pub fn all() -> Vec<Entry> {
                 linear_residual::matrix(),
             ],
         ),
-        (rope_append::rope_append(), vec![rope_append::row(), rope_append::heads()]),
+        (rope_append::rope_append(), vec![rope_append::row(), rope_append::heads(), rope_append::row_pairs()]),
         (
             attention_parts::attention_parts(),
             vec![
@@ -182,6 +187,8 @@ fn typical(kernel: &Kernel) -> Shape {
         "M" => 64 * topk::CHUNK,
         "W" => 2 * 64 + 3,
         "C" if kernel.name == "softmax" => 512,
+        "C" if ["attention_scores", "attention_mix"].contains(&kernel.name.as_str()) => 512,
+        "R" if ["attention_scores", "attention_mix"].contains(&kernel.name.as_str()) => 14,
         "T" | "C" | "q.C" => 1,
         // As many as one binding of the least device holds in f32.
         "V" if kernel.name == "head_parts" => 32_768,

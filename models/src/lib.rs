@@ -26,3 +26,4 @@ pub mod tiers;
 pub mod tokenizer;
 pub mod tune;
 pub mod upload;
+pub mod variants;

@@ -1,7 +1,7 @@
 //! Qwen2's forward pass as a list of ops, in the order of the paper, with a shape on every tensor.
 //!
 //! The rule: what is computed stands here once, for one position and for many; how each op runs is its schedule's business,
-//! and which text of attention runs is the tier's. T is the positions of a step, H the query heads, G the key-value heads,
+//! and which text of attention runs is the plan's. T is the positions of a step, H the query heads, G the key-value heads,
 //! D the columns of a head, P the positions of the cache, V the vocabulary.
 //! Qwen2 and Qwen2.5: arXiv:2407.10671, arXiv:2412.15115; transformers' `modeling_qwen2.py`.
 
@@ -10,7 +10,7 @@ mod head;
 mod names;
 mod sampling;
 
-pub use names::{ANGLES, IDS, KEY, LOGITS, PAIRS, PARTS, ROW, TOKEN, TOKENS};
+pub use names::{ANGLES, HEADS, IDS, KEY, LOGITS, PAGE_TABLE, PAIRS, PARTS, ROW, SEEN, TOKEN, TOKENS};
 
 use tilewright_runtime::{Role, ScalarSource};
 
@@ -18,6 +18,7 @@ use crate::checkpoint::{EMBEDDING, layer_tensor};
 use crate::config::Config;
 use crate::engine::assembly::{Assembly, Call, Tensor};
 use crate::error::ModelError;
+use crate::variants::Attention;
 
 /// A model's ops in the making.
 pub struct Qwen2<'m, 'a> {
@@ -25,20 +26,14 @@ pub struct Qwen2<'m, 'a> {
     c: &'m Config,
     /// Positions of the cache.
     context: usize,
-    /// Whether attention reads the cache in parts.
-    parts: bool,
+    /// How attention reads the cache.
+    attention: Attention,
 }
 
 impl<'m, 'a> Qwen2<'m, 'a> {
-    /// The model of `c` with a cache of `context` positions.
-    pub fn new(a: &'m mut Assembly<'a>, c: &'m Config, context: usize) -> Self {
-        Qwen2 { a, c, context, parts: false }
-    }
-
-    /// The same, with attention that reads the cache in parts or all at once.
-    #[must_use]
-    pub fn in_parts(self, parts: bool) -> Self {
-        Qwen2 { parts, ..self }
+    /// The model of `c` with a cache of `context` positions that attention reads in that way.
+    pub fn new(a: &'m mut Assembly<'a>, c: &'m Config, context: usize, attention: Attention) -> Self {
+        Qwen2 { a, c, context, attention }
     }
 
     /// From ids to the residual stream after the last layer, [T, hidden].

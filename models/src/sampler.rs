@@ -12,7 +12,7 @@ mod noise;
 use std::cmp::Ordering;
 
 use crate::config::GenerationDefaults;
-use crate::error::ModelError;
+use crate::error::{ModelError, Narrow};
 pub use noise::{gumbel, hash, position_key};
 
 /// How tokens are chosen.
@@ -132,7 +132,12 @@ impl SamplingParams {
             return Err(ModelError::NoCandidates { position, logits: logits.len(), limit });
         }
         if let Some(id) = scores.iter().position(|x| !x.is_finite()) {
-            return Err(ModelError::NotFinite { position, token: id as u32, value: scores[id], narrow: false });
+            return Err(ModelError::NotFinite {
+                position,
+                token: id as u32,
+                value: scores[id],
+                narrow: Narrow::default(),
+            });
         }
         penalise(&mut scores, history, self.repetition_penalty);
         let all = scores.iter().enumerate();

@@ -63,7 +63,8 @@ pub struct Phases {
 }
 
 impl Phases {
-    fn both(schedule: Schedule) -> Self {
+    /// One schedule for both.
+    pub fn both(schedule: Schedule) -> Self {
         prefill(schedule.clone(), schedule)
     }
 }
@@ -80,7 +81,8 @@ impl Tier {
     }
 
     /// This tier with a kernel's schedules replaced.
-    fn with(mut self, phases: Vec<Phases>) -> Self {
+    #[must_use]
+    pub fn with(mut self, phases: Vec<Phases>) -> Self {
         for p in &phases {
             self.schedules.retain(|old| old.decode.kernel != p.decode.kernel);
         }

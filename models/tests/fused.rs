@@ -12,7 +12,11 @@ use tilewright_dsl::ir::Kernel;
 use tilewright_dsl::kernel;
 use tilewright_models::kernels::argmax::argmax;
 use tilewright_models::kernels::attention::attention;
+use tilewright_models::kernels::attention_mix::attention_mix;
 use tilewright_models::kernels::attention_parts::{attention_merged, attention_parts};
+use tilewright_models::kernels::attention_scores::attention_scores;
+use tilewright_models::kernels::attention_stats::attention_stats;
+use tilewright_models::kernels::attention_values::attention_values;
 use tilewright_models::kernels::bias::bias;
 use tilewright_models::kernels::gated::gated;
 use tilewright_models::kernels::head_parts::{argmax_merged, head_parts};
@@ -29,6 +33,7 @@ use tilewright_models::kernels::rmsnorm::rmsnorm;
 use tilewright_models::kernels::rope::rope;
 use tilewright_models::kernels::rope_append::rope_append;
 use tilewright_models::kernels::silu::silu;
+use tilewright_models::kernels::softmax::softmax;
 
 const EPS: (&str, Value) = ("eps", Value::F32(1e-6));
 
@@ -168,6 +173,22 @@ fn attention_in_parts_is_attention() {
         let extents = [("T", t), ("H", 4), ("G", 2), ("D", 6), ("P", 640), ("j.Parts", count)];
         let scalars = [("pos", Value::U32(pos)), ("scale", Value::F32(0.25))];
         same(&extents, &scalars, (&attention(), &[]), &steps, &["y"], REORDERED);
+    }
+}
+
+/// Rows of a table are those of the softmax between its makers.
+#[test]
+fn attention_by_a_table_and_in_two_passes_is_attention() {
+    let (scores, normal, mix) = (attention_scores(), softmax(), attention_mix());
+    let (stats, values) = (attention_stats(), attention_values());
+    let table: [parts::Step; 3] = [(&scores, &[]), (&normal, &[("x", "scores"), ("y", "weights")]), (&mix, &[])];
+    let passes: [parts::Step; 2] = [(&stats, &[]), (&values, &[])];
+    for (t, pos) in [(1u32, 0u32), (1, 200), (3, 30), (64, 0)] {
+        let extents = [("T", t), ("H", 4), ("G", 2), ("D", 6), ("P", 210), ("R", 4 * t), ("C", pos + t)];
+        let scalars = [("pos", Value::U32(pos)), ("scale", Value::F32(0.25))];
+        for steps in [&table[..], &passes] {
+            same(&extents, &scalars, (&attention(), &[]), steps, &["y"], REORDERED);
+        }
     }
 }
 

@@ -15,6 +15,8 @@ fn shape(kernel: &Kernel, prefill: bool, head_dim: u32) -> Shape {
         "T" | "G" | "k.H" | "v.G" => shape.fixed(name, 1),
         "H" | "q.H" => shape.fixed(name, 7),
         "D" => shape.fixed(name, head_dim),
+        // A row a position and head.
+        "R" if kernel.name.starts_with("attention_") => shape.fixed(name, 64 * 7),
         // As many parts as reach over 101 values.
         "v.Parts" => shape.fixed(name, 2),
         "j.Parts" => shape.fixed(name, 1),

@@ -88,6 +88,44 @@ impl Buffers {
         Ok(out)
     }
 
+    /// Copies bytes inside buffers, for the steps that follow: buffer, from, to, how many. They pass through a buffer of their
+    /// own, because none may be a copy's source and destination (WebGPU specification, "copyBufferToBuffer").
+    ///
+    /// # Errors
+    /// [`RuntimeError::OutOfRange`], out of memory.
+    pub fn copy_within(&self, copies: &[(BufferId, u64, u64, u64)]) -> Result<(), RuntimeError> {
+        let total: u64 = copies.iter().map(|copy| copy.3).sum();
+        if total == 0 {
+            return Ok(());
+        }
+        for (id, from, to, bytes) in copies {
+            self.range(*id, *from, *bytes)?;
+            self.range(*id, *to, *bytes)?;
+        }
+        let made = self.device.scoped(|| {
+            self.device.wgpu().create_buffer(&wgpu::BufferDescriptor {
+                label: Some("copies"),
+                size: total,
+                usage: wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
+                mapped_at_creation: false,
+            })
+        });
+        let between = made.map_err(|e| self.device.allocation_error("copies", total, 0, total, e))?;
+        let mut encoder = self.device.wgpu().create_command_encoder(&Default::default());
+        let mut at = 0;
+        for (id, from, _, bytes) in copies {
+            encoder.copy_buffer_to_buffer(&self.handles[id.0], *from, &between, at, *bytes);
+            at += bytes;
+        }
+        at = 0;
+        for (id, _, to, bytes) in copies {
+            encoder.copy_buffer_to_buffer(&between, at, &self.handles[id.0], *to, *bytes);
+            at += bytes;
+        }
+        self.device.submit("copies", Some(encoder.finish()));
+        Ok(())
+    }
+
     /// Starts uploads of many bytes.
     pub fn uploader(&self) -> Uploader<'_> {
         Uploader { buffers: self, pending: 0 }

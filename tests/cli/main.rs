@@ -24,3 +24,4 @@ mod shaders;
 mod streams;
 mod tune;
 mod usage;
+mod variants;

@@ -39,6 +39,14 @@ fn set(extents: &mut BTreeMap<String, u32>, name: &str, value: u32) {
     extents.insert(name.into(), value);
 }
 
+/// Three query heads a group, and a row of the table for each of them at each position that there can be: two more than there are.
+fn table(extents: &mut BTreeMap<String, u32>) {
+    let heads = 3 * extents["G"];
+    let rows = heads * (extents["T"] + 2);
+    set(extents, "H", heads);
+    set(extents, "R", rows);
+}
+
 /// The family of a kernel.
 pub fn family(kernel: &str) -> Family {
     let none: &[(&str, u32)] = &[];
@@ -118,6 +126,26 @@ pub fn family(kernel: &str) -> Family {
                 set(e, "S", queries.max(3 + groups));
             },
         ),
+        "kv_append_paged" => family(
+            &[("T", 3), ("G", 2), ("D", 12), ("P", 90), ("S", 4), ("Pages", 6), ("Rows", 96)],
+            &["T"],
+            &["T", "G", "D", "pos"],
+            &[("pos", 5), ("from", 1)],
+            |e| {
+                let heads = e["G"];
+                set(e, "S", heads + 2);
+            },
+        ),
+        "attention_paged" | "attention_values_paged" => family(
+            &[("T", 2), ("H", 6), ("G", 2), ("D", 32), ("P", 150), ("Pages", 10), ("Rows", 160)],
+            &["T"],
+            &["T", "G", "D", "pos"],
+            &[("pos", 5), ("scale", SCALE)],
+            |e| {
+                let groups = e["G"];
+                set(e, "H", 3 * groups);
+            },
+        ),
         "attention" | "attention_stats" | "attention_values" => family(
             &[("T", 2), ("H", 6), ("G", 2), ("D", 32), ("P", 150)],
             &["T"],
@@ -127,6 +155,20 @@ pub fn family(kernel: &str) -> Family {
                 let groups = e["G"];
                 set(e, "H", 3 * groups);
             },
+        ),
+        "attention_scores" => family(
+            &[("T", 2), ("H", 6), ("G", 2), ("D", 32), ("P", 150), ("R", 12), ("C", 137)],
+            &["T", "R", "C"],
+            &["T", "G", "D", "pos"],
+            &[("pos", 5), ("scale", SCALE)],
+            table,
+        ),
+        "attention_mix" => family(
+            &[("T", 2), ("H", 6), ("G", 2), ("D", 32), ("P", 150), ("R", 12), ("C", 137)],
+            &["T", "R", "C"],
+            &["T", "G", "D", "pos"],
+            &[("pos", 5)],
+            table,
         ),
         "attention_parts" => family(
             &[("T", 2), ("H", 6), ("G", 2), ("D", 32), ("P", 400), ("j.Parts", 2)],
@@ -222,6 +264,7 @@ fn values(kernel: &Kernel, schedule: &Schedule, extent: &str) -> Vec<u32> {
     match extent {
         "G" => return vec![1, 2],
         "pos" if kernel.name == "attention_parts" => return vec![0, 254, 256, 300],
+        "pos" if kernel.name == "kv_append_paged" => return vec![0, 13, 15, 16, 62],
         "pos" => return vec![0, 63, 64, 70, 127],
         "D" if kernel.name.starts_with("attention") => return array_values(schedule),
         _ => {}

@@ -33,6 +33,8 @@ pub fn inputs(kernel: &Kernel, case: &Case, seed: u32) -> Tensors {
     sizes
         .map(|(t, n)| {
             let data = match t.elem {
+                // No two pages lie at one place.
+                Type::U32 if t.name == "table" => Data::U32((0..n).map(|i| (i * 7 + 3) % n).collect()),
                 Type::U32 => Data::U32((0..n).map(|_| next() % 13).collect()),
                 _ => Data::F32((0..n).map(|_| (next() % 127) as f32 / 64.0 - 63.0 / 64.0).collect()),
             };
@@ -94,6 +96,23 @@ pub fn reference(kernel: &Kernel, case: &Case, inputs: &Tensors) -> Tensors {
     let mut tensors = inputs.clone();
     eval(kernel, &case.extents, &scalars, &mut tensors).expect("the reference runs");
     keep_outputs(kernel, tensors)
+}
+
+/// Tensors that a schedule keeps in f16.
+pub fn narrowed(schedule: &Schedule) -> Vec<&String> {
+    schedule.stores.iter().filter(|s| s.1 == Storage::F16).map(|s| &s.0).collect()
+}
+
+/// What is kept in f16 holds what f16 holds.
+pub fn rounded(schedule: &Schedule, mut tensors: Tensors) -> Tensors {
+    for name in narrowed(schedule) {
+        if let Some(Data::F32(values)) = tensors.get_mut(name) {
+            let n = values.len();
+            let words = encode(Storage::F16, 1, n as u32, values).expect("the lengths agree").words;
+            *values = decode(Storage::F16, 1, n as u32, &words).expect("the lengths agree");
+        }
+    }
+    tensors
 }
 
 pub fn keep_outputs(kernel: &Kernel, mut tensors: Tensors) -> Tensors {

@@ -26,12 +26,15 @@ use tilewright_codegen::program::Program;
 use tilewright_codegen::shape::Shape;
 use tilewright_codegen::target::{Subgroups, Target};
 use tilewright_codegen::{CompileError, compile, hlsl};
-use tilewright_dsl::ir::Kernel;
+use tilewright_dsl::ir::{Kernel, Role};
 use tilewright_dsl::schedule::{Fold, LevelKind, Schedule, Storage};
 use tilewright_models::kernels;
 use tilewright_runtime::{AdapterChoice, AdapterKind, Device, GraphFault, RuntimeError, ShaderLanguage};
 
 const TOLERANCE: f32 = 2e-5;
+
+/// One step of f16, at values of up to 4.
+const HALF: f32 = 1e-3;
 
 /// Columns of the table, after the number of cases.
 const GATES: [&str; 9] = ["naga", "tint", "DXIL", "SPIR-V", "interp", "WGSL", "HLSL", "same bits", "naga HLSL"];
@@ -74,6 +77,13 @@ fn stored(kernel: &Kernel, schedule: &Schedule) -> Vec<Schedule> {
             packed.stores.push(("w".into(), storage));
             all.push(packed);
         }
+    }
+    // Whoever makes pairs owns the words of a cache in halves.
+    if schedule.name.ends_with("pairs") {
+        let mut halves = schedule.clone();
+        let written = kernel.tensors.iter().filter(|t| t.role == Role::Out && t.name != "q.y");
+        halves.stores.extend(written.map(|t| (t.name.clone(), Storage::F16)));
+        all.push(halves);
     }
     all
 }
@@ -176,7 +186,9 @@ impl Run<'_> {
 
     fn near(&self, got: &gates::Tensors, gate: &str) {
         let d = gates::difference(&self.want, got);
-        assert!(d <= TOLERANCE, "{}: off by {d}", self.at(gate));
+        // A sum that was added in another order may fall on the other side of a rounding to f16.
+        let halves = !gates::narrowed(self.schedule).is_empty() && self.kernel.name == "qkv";
+        assert!(d <= if halves { HALF } else { TOLERANCE }, "{}: off by {d}", self.at(gate));
     }
 }
 
@@ -195,7 +207,8 @@ fn judge(kernel: &Kernel, schedule: &Schedule, (seed, case): (u32, &cases::Case)
     };
     let inputs = &gates::inputs(kernel, case, seed);
     let meant = gates::meant(kernel, schedule, case, inputs);
-    let run = Run { kernel, schedule, case, inputs, want: gates::reference(kernel, case, &meant) };
+    let run =
+        Run { kernel, schedule, case, inputs, want: gates::rounded(schedule, gates::reference(kernel, case, &meant)) };
     row.cases += 1;
     match compile(kernel, schedule, &shape(kernel, case), &any) {
         Err(error) => {
@@ -233,6 +246,7 @@ fn rows() -> BTreeMap<usize, (String, Row)> {
             std::iter::once(empty).chain(e.schedules).map(move |s| (e.kernel.clone(), s))
         })
         .chain(odd::schedules())
+        .chain(odd::paged())
         .collect();
     let (next, rows) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
     let cores = std::thread::available_parallelism().map_or(1, usize::from).min(8);

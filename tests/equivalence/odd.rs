@@ -27,6 +27,25 @@ schedule octets_near for attention {
 }
 ";
 
+/// Kernels of the cache behind a table of pages, by schedules that walk along positions in every way.
+pub fn paged() -> Vec<(Kernel, Schedule)> {
+    let named = [
+        ("kv_append", &["naive", "pairs"][..]),
+        ("attention_values", &["naive"]),
+        ("attention", &["naive", "columns", "grouped", "tree", "fours"]),
+    ];
+    let mut all = Vec::new();
+    for (name, schedules) in named {
+        let entry = kernels::named(name).expect("a kernel of the cache");
+        let paged = kernels::paged::paged(&entry.kernel).expect("it has the tensors").expect("it is one of the cache");
+        let kernel = Kernel { name: format!("{name}_paged"), ..paged };
+        for schedule in entry.schedules.into_iter().filter(|s| schedules.contains(&s.name.as_str())) {
+            all.push((kernel.clone(), Schedule { kernel: kernel.name.clone(), ..schedule }));
+        }
+    }
+    all
+}
+
 /// Each with its kernel.
 pub fn schedules() -> Vec<(Kernel, Schedule)> {
     let all = parse_file("odd", TEXT).expect("the schedules can be read");

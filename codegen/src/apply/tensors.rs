@@ -1,6 +1,6 @@
 //! Where each tensor's elements lie, and how a tensor that one binding cannot hold is split by rows.
 
-use super::{AxisPlan, Part};
+use super::{AxisPlan, Part, words};
 use crate::deps;
 use crate::error::ScheduleError;
 use crate::program::TensorLayout;
@@ -33,7 +33,9 @@ pub fn layouts(
             .collect();
         let impossible = match (tensor.elem, tensor.role) {
             (Type::F32, Role::In) => None,
-            (Type::F32, _) => Some("an invocation would write half of a word that it does not own"),
+            (Type::F32, Role::Out) if asked == Storage::F16 => None,
+            (Type::F32, Role::Out) => Some("what a kernel writes is f32 or f16"),
+            (Type::F32, Role::InOut) => Some("it is changed in place, word by word"),
             _ => Some("its elements are integers"),
         };
         let vector = asked.quantised() && tensor.dims.len() < 2;
@@ -42,6 +44,13 @@ pub fn layouts(
         if let Some(why) = impossible.filter(|_| asked != Storage::F32) {
             errors.push(ScheduleError::StorageNotPossible { tensor: tensor.name.clone(), storage: asked, why });
             storage = Storage::F32;
+        }
+        if storage != Storage::F32 && tensor.role == Role::Out {
+            let halves = words::check(kernel, schedule, shape, TensorId(i as u32), storage, axes);
+            if !halves.is_empty() {
+                storage = Storage::F32;
+            }
+            errors.extend(halves);
         }
         let innermost = dims.last().copied().unwrap_or(1);
         let mut layout = TensorLayout {

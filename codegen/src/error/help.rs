@@ -92,6 +92,9 @@ impl ScheduleError {
             Self::StorageNotPossible { tensor, storage, .. } => {
                 format!("drop `store {tensor}: {storage}`: it takes 32 bits an element then")
             }
+            Self::HalfWord { instead, .. } => {
+                format!("write `{instead}`; `vector(2)` instead of `unroll(2)` where neighbours are loaded too")
+            }
             Self::Divergent { other, .. } => format!("put `{other}` on `grid` or `serial` instead of lanes"),
             Self::WorkgroupMemory { parts, .. } => return memory(parts),
             Self::TooManyBuffers { .. } => {

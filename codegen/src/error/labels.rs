@@ -90,6 +90,11 @@ impl ScheduleError {
             Self::StorageNotPossible { tensor, .. } | Self::BindingTooLarge { tensor, .. } => {
                 vec![(Spot::Store(tensor.clone()), String::new())]
             }
+            Self::HalfWord { tensor, axis, .. } => {
+                let mut labels = levels(s, axis, |_| true, "the last level makes no pairs");
+                labels.push((Spot::Store(tensor.clone()), "two elements a word".into()));
+                labels
+            }
             Self::Divergent { axis, other } => {
                 let mut labels = levels(s, other, |l| l.kind == LevelKind::Lanes, "each lane has another end");
                 labels.push((Spot::Axis(axis.clone()), "all invocations must walk together".into()));

@@ -3,11 +3,12 @@
 use super::build::{and, bin, div, lt, rem, u};
 use super::hoist::roots;
 use super::{Env, Lower};
-use crate::apply::tensors_guard;
+use crate::apply::{last_axis, tensors_guard};
 use crate::deps::{AxisSet, any};
 use crate::error::ScheduleError;
 use crate::loops::{Expr, Stmt as Out};
-use tilewright_dsl::ir::{self, AxisId, Binary, Stmt};
+use tilewright_dsl::ir::{self, AxisId, Binary, ExprId, Stmt, TensorId};
+use tilewright_dsl::schedule::Storage;
 
 impl Lower<'_> {
     /// Lowers statements for all copies at hand.
@@ -88,9 +89,9 @@ impl Lower<'_> {
             let mut own = Vec::new();
             for store in stores {
                 let Stmt::Store(tensor, indices, value) = store else { continue };
-                let value = self.value(*value, env)?;
-                let at = self.flat(*tensor, indices, env)?;
-                own.push((mask.clone(), Out::Store(self.buffer(*tensor), at, value)));
+                if let Some((at, value)) = self.stored(*tensor, indices, *value, env)? {
+                    own.push((mask.clone(), Out::Store(self.buffer(*tensor), at, value)));
+                }
             }
             let Some(alone) = alone else {
                 writes.append(&mut own);
@@ -123,6 +124,32 @@ impl Lower<'_> {
             self.emit(Out::If(guard, inner, vec![]));
         }
         Ok(())
+    }
+
+    /// The word that a copy writes and what it writes; of a packed word, whose halves are neighbouring copies, the first one writes
+    /// both and the second one nothing.
+    fn stored(
+        &mut self,
+        tensor: TensorId,
+        indices: &[ExprId],
+        value: ExprId,
+        env: &Env,
+    ) -> Result<Option<(Expr, Expr)>, ScheduleError> {
+        let kernel = self.nest.kernel;
+        let packed = self.nest.layout(tensor).storage != Storage::F32;
+        let Some((axis, _)) = last_axis(kernel, indices).filter(|_| packed) else {
+            let value = self.value(value, env)?;
+            return Ok(Some((self.flat(tensor, indices, env)?, value)));
+        };
+        let offset = env.get(&axis).copied().unwrap_or(0);
+        if offset % 2 == 1 {
+            return Ok(None);
+        }
+        let mut next = env.clone();
+        next.insert(axis, offset + 1);
+        let (low, high) = (self.value(value, env)?, self.value(value, &next)?);
+        let at = self.flat(tensor, indices, env)?;
+        Ok(Some((div(at, 2), Expr::PackF16(Box::new(low), Box::new(high)))))
     }
 
     /// Whether a value is made of elements that the kernel changes in place.

@@ -7,7 +7,7 @@ pub mod wrong;
 
 pub use kernels::{Softmax, embedding, linear, rmsnorm, softmax};
 
-use tilewright_codegen::fuse::{FuseError, beside, fuse, merge, share, split};
+use tilewright_codegen::fuse::{FuseError, beside, fuse, merge, share, split, through};
 use tilewright_codegen::shape::Shape;
 use tilewright_codegen::target::{Subgroups, Target};
 use tilewright_dsl::ir::Kernel;
@@ -327,7 +327,8 @@ fn tiles() -> Vec<Case> {
         on_rmsnorm("t: grid; compute scale at j;").detail("itself"),
         on_linear("k: serial as ko, serial(16); stage y at ko: workgroup;").detail("written"),
         on_rmsnorm("i: serial as io, serial(16); stage w at j: workgroup;").detail("elsewhere"),
-        on_linear("store y: f16;"),
+        on_linear("store y: bf16;"),
+        on_linear("r: grid, lanes(64); store y: f16;"),
         Case::new(embedding(), "schedule rows for embedding { t: grid; store ids: bf16; }", small()).detail("ids"),
         Case::new(suffix(), "schedule shared for suffix { n: grid, lanes(4); d: serial, lanes(8); }", small()),
     ]
@@ -381,6 +382,7 @@ pub fn fusions() -> Vec<(&'static str, FuseError)> {
         ("input", share(&linear(), &["x", "z"], "x").expect_err("there is no z")),
         ("axis", split(["parts", "rest"], &linear(), "r", 8).expect_err("`r` is no reduction's axis")),
         ("chunk", split(["parts", "rest"], &linear(), "k", 0).expect_err("a part must hold something")),
+        ("tensor", through(&linear(), &["z"], "table", 16).expect_err("there is no z")),
         ("needs", split(["parts", "rest"], &variance(), "b", 8).expect_err("one sum needs the other")),
     ]
 }

@@ -11,6 +11,7 @@ mod report;
 mod review;
 mod tune;
 mod values;
+mod variants;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -29,6 +30,7 @@ pub use review::{DiffArgs, ExplainArgs, ExportArgs};
 pub use tune::{TuneArgs, TunedArgs};
 pub use values::{Ids, Rungs, ShapeArg, TierList};
 use values::{count, ids, number, rungs, seed, several, shape, size};
+pub use variants::{KvArg, VariantArgs};
 
 const OVERVIEW: &str = "\
 Examples:

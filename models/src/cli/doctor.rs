@@ -16,6 +16,7 @@ use crate::checkpoint::Checkpoint;
 use crate::engine::{Backend, Engine, EngineOptions, TierChoice};
 use crate::tokenizer::Tokenizer;
 use crate::tune::Tuning;
+use crate::variants::{Kv, KvStore};
 
 /// Runs the command.
 pub fn run(args: &DoctorArgs) -> Result<(), CliError> {
@@ -176,6 +177,10 @@ fn plan(
         shaders: ShaderLanguage::Wgsl,
         target: args.device.target.clone(),
         schedules: Vec::new(),
+        attention: None,
+        kv_store: KvStore::F32,
+        kv: Kv::Contiguous,
+        kv_pages: None,
         tuned: Tuning::Off,
         stores: args.store.store.unwrap_or_default(),
         context: u32::try_from(context).ok(),

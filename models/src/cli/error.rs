@@ -231,7 +231,7 @@ impl CliError {
             | CliError::ContextTooLong { .. }
             | CliError::IdTooLarge { .. }
             | CliError::Cache { .. }
-            | CliError::Model(ModelError::Setting { .. }) => 2,
+            | CliError::Model(ModelError::Setting { .. } | ModelError::Pages(_)) => 2,
             CliError::Model(ModelError::TooSmall(small)) if small.by_target => 2,
             CliError::Runtime(error) | CliError::Model(ModelError::Runtime(error)) if asks_too_much(error) => 2,
             CliError::Interrupted(_) => 130,

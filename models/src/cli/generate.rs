@@ -337,6 +337,12 @@ fn summarise(run: &Run, engine: &Engine, prompt: usize) {
             millis(run.prefill)
         ));
     }
+    if let Some(pages) = engine.pages() {
+        output::line(&format!("cache: {pages}"));
+    }
+    if let Some(again) = engine.recomputed() {
+        output::line(&format!("cache: none; {} computed again", counted(again as usize, "position", "positions")));
+    }
     output::line(&format!(
         "a token: {} submits, {} dispatches, {} bytes read back",
         info.submits, info.dispatches, info.readback_bytes

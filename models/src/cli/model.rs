@@ -13,7 +13,7 @@ use tilewright_codegen::error::ScheduleError;
 use tilewright_dsl::schedule::{Schedule, parse_file};
 use tilewright_runtime::{Compiling, Dxc, RuntimeError, ShaderLanguage};
 
-use super::args::{BackendArg, EngineArgs, Ids, ModelArgs, ShadersArg};
+use super::args::{BackendArg, EngineArgs, Ids, KvArg, ModelArgs, ShadersArg};
 use super::error::CliError;
 use super::output::{self, Progress};
 use super::slow::Slow;
@@ -183,6 +183,10 @@ pub fn check_flags(args: &EngineArgs) -> Result<(), CliError> {
         let message = "--adapter chooses a GPU; found --backend interp, which uses none";
         return Err(CliError::usage(message, "leave one of the two out"));
     }
+    if args.variants.kv_pages.is_some() && args.variants.kv != KvArg::Paged {
+        let message = "--kv-pages is the size of a pool, and the cache has no pages";
+        return Err(CliError::usage(message, "add --kv paged, or leave --kv-pages out"));
+    }
     Ok(())
 }
 
@@ -195,6 +199,10 @@ pub fn options(args: &EngineArgs, tier: TierChoice, context: usize) -> Result<En
         shaders: shaders(args)?,
         target: args.device.target.clone(),
         schedules: schedules(args.schedules.as_deref())?,
+        attention: args.variants.attention.into(),
+        kv_store: args.variants.kv_store.into(),
+        kv: args.variants.kv.into(),
+        kv_pages: args.variants.kv_pages,
         tuned: args.tuned.tuned.clone(),
         stores: args.store.store.unwrap_or_default(),
         context: Some(u32::try_from(context).unwrap_or(u32::MAX)),

@@ -10,6 +10,7 @@ use tilewright_runtime::{Params, STEPS_AT_ONCE};
 
 use super::{Engine, Step};
 use crate::error::ModelError;
+use crate::variants::Kv;
 
 /// Steps under way at once, at least: the device has the next one before it ends the first.
 const UNDER_WAY: usize = 4;
@@ -62,7 +63,8 @@ impl Engine {
         let mut done = 0;
         while done < most {
             let rest = most - done;
-            let following = if self.plan.tier.ahead && self.plan.token.is_some() && rest > 1 {
+            let following = if self.plan.tier.ahead && self.plan.kv != Kv::None && self.plan.token.is_some() && rest > 1
+            {
                 self.run_ahead(id, rest, &mut done, next)?
             } else {
                 done += 1;
@@ -85,7 +87,7 @@ impl Engine {
         next: &mut dyn FnMut(Step) -> Result<Option<u32>, E>,
     ) -> Result<Option<u32>, E> {
         let read = self.plan.reads();
-        let (start, mut begun) = (self.position, 0);
+        let (start, mut begun, mut fed) = (self.position, 0, id);
         let mut under_way = VecDeque::with_capacity(UNDER_WAY);
         let mut pace = Pace::new();
         self.machine.write(self.plan.ids, &[id])?;
@@ -96,6 +98,7 @@ impl Engine {
                 let next_ones = (pos..pos + pace.together.min(most - begun) as u32)
                     .take_while(|p| self.plan.decode_stage(*p) == stage);
                 let steps: Vec<Params> = next_ones.map(|pos| self.plan.params(pos, 1)).collect();
+                self.make_room(pos, steps.len() as u32)?;
                 match self.machine.begin(stage, &steps, &[read])? {
                     Some(steps) => under_way.push_back(steps),
                     // Nothing runs ahead here.
@@ -110,9 +113,11 @@ impl Engine {
             let tokens = self.machine.finish(steps)?;
             pace.came(tokens.len());
             for bytes in tokens {
+                self.cache.fed(self.position, &[fed]);
                 self.position += 1;
                 *done += 1;
                 let token = bytes.first_chunk().map_or(u32::MAX, |b| u32::from_le_bytes(*b));
+                fed = token;
                 if token >= self.plan.limit {
                     let (position, narrow) = (self.position as usize - 1, self.plan.narrow());
                     return Err(ModelError::NotFiniteToken { position, narrow }.into());

@@ -7,8 +7,13 @@
 
 mod counts;
 mod few;
+mod layout;
+mod rows;
 
+pub(crate) use counts::times;
 use counts::{traffic, words};
+use layout::{agree, wish};
+pub use rows::Rows;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -25,6 +30,8 @@ use tilewright_runtime::{BufferDecl, BufferId, Graph, Op, Params, Role, ScalarSo
 use super::conflict::{StorageConflict, Use};
 use crate::error::ModelError;
 use crate::kernels;
+use crate::kernels::paged::{PAGE, TABLE, paged};
+use crate::qwen2::PAGE_TABLE;
 use crate::stores::Stores;
 use crate::tiers::Tier;
 use crate::tune::site::fingerprint;
@@ -73,41 +80,6 @@ impl Call<'_> {
     }
 }
 
-/// Positions in a step.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Rows {
-    /// One.
-    One,
-    /// Exactly this many, each as a step of one would have it: sums add in the same order.
-    Few(u32),
-    /// Up to this many; the parameter `T` says how many.
-    Chunk(u32),
-}
-
-impl Rows {
-    /// How many there are, as an expression of the step's parameters.
-    pub fn count(self) -> Count {
-        match self {
-            Rows::One => Count::Const(1),
-            Rows::Few(n) => Count::Const(n),
-            Rows::Chunk(_) => Count::Param("T".into()),
-        }
-    }
-
-    /// The most there can be.
-    pub fn capacity(self) -> usize {
-        match self {
-            Rows::One => 1,
-            Rows::Few(n) | Rows::Chunk(n) => n as usize,
-        }
-    }
-
-    /// Whether kernels run as they do for one position.
-    pub fn decodes(self) -> bool {
-        !matches!(self, Rows::Chunk(_))
-    }
-}
-
 /// Graphs in the making, over one set of buffers.
 pub struct Assembly<'a> {
     target: &'a Target,
@@ -116,6 +88,10 @@ pub struct Assembly<'a> {
     tuned: Option<&'a Tuned>,
     stores: Stores,
     head_dim: u32,
+    /// How keys and values lie in the cache.
+    kv: Storage,
+    /// Pages of the pool, and of a sequence, where the cache has pages.
+    pages: Option<[u32; 2]>,
     kernels: HashMap<String, Kernel>,
     programs: HashMap<(&'static str, Storage, bool, Shape), Arc<Program>>,
     /// Whether schedules that narrow are passed over.
@@ -154,6 +130,8 @@ impl<'a> Assembly<'a> {
             tuned: None,
             stores: Stores::default(),
             head_dim: head_dim as u32,
+            kv: Storage::F32,
+            pages: None,
             kernels: kernels::all().into_iter().map(|e| (e.kernel.name.clone(), e.kernel)).collect(),
             programs: HashMap::new(),
             plain: false,
@@ -185,6 +163,12 @@ impl<'a> Assembly<'a> {
     pub fn stores(mut self, stores: Stores) -> Self {
         self.stores = stores;
         self
+    }
+
+    /// How tensors that live from step to step are stored, but where the user's schedules say it.
+    #[must_use]
+    pub fn cached(self, kv: Storage) -> Self {
+        Assembly { kv, ..self }
     }
 
     /// Where schedules are used, each place once, and why tuned ones were passed over.
@@ -236,27 +220,32 @@ impl<'a> Assembly<'a> {
     /// # Errors
     /// Those of the tier's own schedules.
     pub fn op(&mut self, call: Call) -> Result<(), ModelError> {
-        let program = self.program(&call)?;
+        self.with_table(&call, |this, call| this.add(call))
+    }
+
+    fn add(&mut self, call: &Call) -> Result<(), ModelError> {
+        let program = self.program(call)?;
         let kernel = &self.kernels[call.kernel];
-        let (reads, writes) = traffic(kernel, &program, &call, self.rows);
+        let (reads, writes) = traffic(kernel, &program, call, self.rows);
         let mut bindings = Vec::with_capacity(call.tensors.len());
         for (tensor, layout) in call.tensors.iter().zip(&program.tensors) {
             bindings.push(self.place(tensor, layout, call.kernel));
         }
-        let scalars = self.scalars(&call);
+        let scalars = self.scalars(call);
         let (label, group) = (call.label.to_string(), self.group);
         self.ops.push(Op { label, group, program, bindings, scalars, reads: Some(reads), writes: Some(writes) });
         Ok(())
     }
 
-    /// Whether one binding holds each of a call's tensors, or several where the kernel can be split by their rows. Where the
-    /// user's schedules are wrong, [`Assembly::op`] is to say so.
+    /// Whether one binding holds each of a call's tensors, or several where the kernel can be split by their rows, and the device
+    /// has as many. Where the user's schedules are wrong, [`Assembly::op`] is to say so.
     ///
     /// # Errors
     /// Those of the tier's own schedules that are not about bindings.
     pub fn holds(&mut self, call: &Call) -> Result<bool, ModelError> {
-        let large = |e: &ScheduleError| matches!(e, ScheduleError::BindingTooLarge { .. });
-        match self.program(call) {
+        use ScheduleError::{BindingTooLarge, TooManyBuffers};
+        let large = |e: &ScheduleError| matches!(e, BindingTooLarge { .. } | TooManyBuffers { .. });
+        match self.with_table(call, Self::program) {
             Err(ModelError::Compile(CompileError::Schedule { errors, .. })) if errors.iter().any(large) => Ok(false),
             other => other.map(|_| true),
         }
@@ -307,6 +296,8 @@ impl<'a> Assembly<'a> {
         let given = matrices.clone().find_map(|t| call.tensors.get(t.0 as usize));
         let matrices: Vec<&String> = matrices.map(|t| &kernel.tensor(*t).name).collect();
         let storage = given.map_or(Storage::F32, |t| self.stores.of(&t.name).unwrap_or(self.tier.weights));
+        let kept = kernel.tensors.iter().zip(call.tensors).filter(|(_, given)| given.role == Role::State);
+        let kept: Vec<&String> = kept.map(|(tensor, _)| &tensor.name).collect();
         let key = (call.kernel, storage, !weights.is_empty(), shape);
         if let Some(program) = self.programs.get(&key) {
             return Ok(program.clone());
@@ -316,9 +307,10 @@ impl<'a> Assembly<'a> {
                 // The embedding's text also picks a row of the residual stream, which a kernel writes.
                 schedule.stores.retain(|(tensor, _)| tensor != "w");
             }
-            for tensor in &matrices {
-                if storage != Storage::F32 && !schedule.stores.iter().any(|(known, _)| known == *tensor) {
-                    schedule.stores.push((tensor.to_string(), storage));
+            let stored = matrices.iter().map(|tensor| (*tensor, storage)).chain(kept.iter().map(|t| (*t, self.kv)));
+            for (tensor, storage) in stored {
+                if storage != Storage::F32 && !schedule.stores.iter().any(|(known, _)| known == tensor) {
+                    schedule.stores.push((tensor.clone(), storage));
                 }
             }
             schedule
@@ -487,22 +479,4 @@ impl<'a> Assembly<'a> {
         self.placed.push(Placed { name, layout, buffers: ids.clone(), role, kernel });
         ids
     }
-}
-
-/// A program with the layouts that a refused schedule asks for as far as they are possible, so that what is wrong with these
-/// is found as well. It never runs.
-fn wish(program: &mut Program, refused: &Schedule) {
-    for layout in program.tensors.iter_mut().filter(|t| !t.written && !t.integer) {
-        if let Some((_, storage)) = refused.stores.iter().find(|(tensor, _)| *tensor == layout.name) {
-            layout.storage = *storage;
-            layout.stride = stride(*storage, layout.dims.last().copied().unwrap_or(1));
-        }
-    }
-}
-
-/// Whether elements lie at the same words: heads side by side are one row.
-fn agree(a: &TensorLayout, b: &TensorLayout) -> bool {
-    let rows = a.dims.len() == 1 || b.dims.len() == 1 || a.row_bytes() == b.row_bytes();
-    let parts = a.parts == b.parts || a.parts.len() + b.parts.len() == 2;
-    rows && parts && a.storage == b.storage && a.integer == b.integer
 }

@@ -1,8 +1,8 @@
 //! Two kernels that want one tensor in different layouts: which schedule's line is to change.
 //!
-//! The rule: what a kernel writes is f32, so there the line that says otherwise goes; of what is loaded from files, all
-//! kernels' lines must agree. The line to change is the user's; a tier's storage stands in no text. Absent: any choice of a
-//! storage.
+//! The rule: of what a kernel writes, its writer decides, so there the line that says otherwise goes; of what is loaded from
+//! files, all kernels' lines must agree. The line to change is the user's; a tier's storage stands in no text. Absent: any
+//! choice of a storage.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -91,7 +91,9 @@ impl fmt::Display for StorageConflict {
             (
                 format!("`{line}` is not possible: kernel `{}` writes this tensor, `{tensor}`, in f32", other.kernel),
                 "the tensor is written in f32".to_string(),
-                format!("drop the line `{line}`: only what no kernel writes, such as weights, is stored in 16 bits"),
+                format!(
+                    "drop the line `{line}`; keys and values are stored in 16 bits by `--kv-store f16`, and other activations never"
+                ),
             )
         } else {
             let theirs = |(kernel, parameter): &(String, String)| {

@@ -37,6 +37,12 @@ impl Interpreter {
         self.buffers[id.0][at..].iter_mut().zip(words).for_each(|(word, new)| *word = new);
     }
 
+    /// Copies whole words inside a buffer.
+    pub fn copy(&mut self, id: BufferId, from: u64, to: u64, bytes: u64) {
+        let [from, to, words] = [from, to, bytes].map(|n| n as usize / 4);
+        self.buffers[id.0].copy_within(from..from + words, to);
+    }
+
     /// Reads whole words.
     pub fn read(&self, read: Read) -> Vec<u8> {
         let at = read.offset as usize / 4;

@@ -181,6 +181,18 @@ impl Machine {
         }
     }
 
+    /// Copies bytes inside buffers: buffer, from, to, how many.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn copy(&mut self, copies: &[(BufferId, u64, u64, u64)]) -> Result<(), ModelError> {
+        match self {
+            Machine::Gpu(gpu) => gpu.buffers.copy_within(copies)?,
+            Machine::Cpu(cpu) => copies.iter().for_each(|(id, from, to, bytes)| cpu.copy(*id, *from, *to, *bytes)),
+        }
+        Ok(())
+    }
+
     /// Runs a graph that is not one of the plan's, over the plan's buffers.
     ///
     /// # Errors

@@ -4,12 +4,17 @@
 //! does both for one position, and `far` does so where a tier reads a long cache in another way than a short one. The rule: what
 //! a step costs is read off here, and its position alone says which graph it runs. Devices and weights are absent.
 
-use std::fmt::Write;
+mod memory;
+mod pool;
+mod report;
+
+pub use pool::Pages;
+pub use report::PlanReport;
 
 use tilewright_codegen::program::Program;
 use tilewright_codegen::target::Target;
 use tilewright_dsl::schedule::{Schedule, Storage};
-use tilewright_runtime::plan::{Counters, counters, memory, text};
+use tilewright_runtime::plan::{Counters, counters};
 use tilewright_runtime::{BufferDecl, BufferId, Graph, Params, Read, Role};
 
 use super::assembly::{Assembly, Placed, Rows};
@@ -17,12 +22,13 @@ use super::sampling::Sampling;
 use super::{EngineOptions, TierChoice, limits};
 use crate::checkpoint::EMBEDDING;
 use crate::config::Config;
-use crate::error::ModelError;
+use crate::error::{ModelError, Narrow};
 use crate::kernels::{self, attention_parts};
-use crate::qwen2::{ANGLES, IDS, KEY, LOGITS, PAIRS, PARTS, Qwen2, ROW, TOKEN, TOKENS};
+use crate::qwen2::{ANGLES, HEADS, IDS, KEY, LOGITS, PAIRS, PARTS, Qwen2, ROW, SEEN, TOKEN, TOKENS};
 use crate::sampler::position_key;
 use crate::tiers::{self, Tier};
 use crate::tune::{Site, Tuning};
+use crate::variants::{self, Attention, Kv, KvStore};
 
 /// Which of a plan's graphs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -60,6 +66,18 @@ pub struct Verify {
 pub struct Plan {
     /// The tier that was taken.
     pub tier: &'static Tier,
+    /// Which attention its steps run.
+    pub attention: variants::Steps,
+    /// How keys and values lie in the cache.
+    pub cache: KvStore,
+    /// What is kept of them.
+    pub kv: Kv,
+    /// The pool, where they lie in pages.
+    pub pages: Option<Pages>,
+    /// The attention that was asked for, if one was.
+    asked: Option<Attention>,
+    /// Query heads of a position.
+    heads: u32,
     /// Graphs in the order of [`Stage`]; the last one only where there is a split that some step of the context needs.
     pub graphs: Vec<Graph>,
     /// [`Stage::Prefill`] once more without schedules that narrow to f16, where the first one has some.
@@ -111,8 +129,12 @@ impl Plan {
             Tuning::Found(found) if options.tier == TierChoice::Auto => Some(&found.tuned),
             _ => None,
         };
-        let mut a = Assembly::new(target, tier, &options.schedules, config.head_dim).tuned(tuned);
-        a = a.stores(options.stores.settled(head == EMBEDDING)?);
+        let fitted = variants::fitted(tier, options.attention, options.kv_store);
+        let mut a = Assembly::new(target, &fitted, &options.schedules, config.head_dim)
+            .tuned(tuned)
+            .stores(options.stores.settled(head == EMBEDDING)?)
+            .cached(options.kv_store.storage())
+            .paged(Pages::of(config, options)?)?;
         let planned = Self::assemble(&mut a, config, head, tier, options);
         let (sites, passed) = a.sites();
         let mut plan = a.finish(planned)?;
@@ -129,29 +151,32 @@ impl Plan {
         tier: &'static Tier,
         options: &EngineOptions,
     ) -> Result<Self, ModelError> {
-        let context = options.context.unwrap_or(u32::try_from(config.context()).unwrap_or(u32::MAX));
+        let context = context(config, options);
         let chunk = tier.chunk.min(context);
         let greedy = tier.device_argmax && (options.plain_argmax || options.wants.is_plain_argmax());
         let sampling = options.wants.on_device(tier).filter(|_| !greedy && options.verify.is_none());
         let token = greedy || sampling.is_some_and(|s| !s.pairs);
         let limit = limit(config, options);
         // Rounds grow with positions in a step and before it, and the context bounds both together.
-        let longest = |most: u32| (1..=most).rev().map(|rows| params(tier, context - rows, rows, limit)).collect();
+        let (attention, heads) = (variants::Steps::of(tier, options.attention), config.num_attention_heads as u32);
+        let step = |pos: u32, rows: u32| params(attention, heads, pos, rows, limit);
+        let longest = |most: u32| (1..=most).rev().map(|rows| step(context - rows, rows)).collect();
         a.begin(Rows::Chunk(chunk), longest(chunk));
-        let mut model = Qwen2::new(a, config, context as usize);
+        let mut model = Qwen2::new(a, config, context as usize, attention.near);
         let h = model.layers()?;
         model.note(sampling.as_ref())?;
         let prefill = a.end();
         a.begin(Rows::One, longest(1));
-        let mut model = Qwen2::new(a, config, context as usize);
+        let mut model = Qwen2::new(a, config, context as usize, attention.near);
         let row = model.last_row(&h, chunk as usize)?;
         model.head(&row, head, greedy)?;
         sampling.iter().try_for_each(|sampling| model.sample(sampling))?;
         let mut graphs = vec![prefill, a.end()];
-        let near = tier.split.map_or(context, |most| most.min(context));
-        let both = || [(near, false), (context, true)].into_iter().take(if near < context { 2 } else { 1 });
-        let whole = |a: &mut Assembly, parts: bool| {
-            let mut model = Qwen2::new(a, config, context as usize).in_parts(parts);
+        let near = attention.far.map_or(context, |most| most.min(context));
+        let kinds = [(near, attention.near), (context, Attention::Split)];
+        let both = || kinds.into_iter().take(if near < context { 2 } else { 1 });
+        let whole = |a: &mut Assembly, attention: Attention| {
+            let mut model = Qwen2::new(a, config, context as usize, attention);
             let h = model.layers()?;
             model.note(sampling.as_ref())?;
             match greedy {
@@ -161,21 +186,21 @@ impl Plan {
             sampling.iter().try_for_each(|sampling| model.sample(sampling))?;
             Ok::<_, ModelError>(a.end())
         };
-        for (most, parts) in both() {
-            a.begin(Rows::One, vec![params(tier, most - 1, 1, limit)]);
-            graphs.push(whole(a, parts)?);
+        for (most, attention) in both() {
+            a.begin(Rows::One, vec![step(most - 1, 1)]);
+            graphs.push(whole(a, attention)?);
         }
         let mut few = Vec::new();
-        for (_, parts) in both().filter(|_| options.verify.is_some()) {
+        for (_, attention) in both().filter(|_| options.verify.is_some()) {
             a.begin(Rows::Few(options.verify.unwrap_or(1)), Vec::new());
-            few.push(whole(a, parts)?);
+            few.push(whole(a, attention)?);
         }
 
         // Without what overflows f16: for prompts whose activations do.
         let plain = match a.widen() {
             true => {
                 a.begin(Rows::Chunk(chunk), longest(chunk));
-                let mut model = Qwen2::new(a, config, context as usize);
+                let mut model = Qwen2::new(a, config, context as usize, attention.near);
                 model.layers()?;
                 model.note(sampling.as_ref())?;
                 Some(a.end())
@@ -187,6 +212,12 @@ impl Plan {
         let place = |name: &str| a.find(name).cloned().ok_or_else(|| ModelError::Unplanned { tensor: name.into() });
         Ok(Plan {
             tier,
+            attention,
+            asked: options.attention,
+            cache: options.kv_store,
+            kv: options.kv,
+            pages: Pages::placed(a, config, options)?,
+            heads,
             weights: a.of_role(Role::Weight),
             angles: place(ANGLES)?,
             ids: place(IDS)?.buffers[0],
@@ -295,9 +326,10 @@ impl Plan {
         self.graphs.iter().flat_map(|graph| &graph.ops).map(|op| &*op.program)
     }
 
-    /// Whether any weights are stored in 16 bits.
-    pub fn narrow(&self) -> bool {
-        self.weights.iter().any(|placed| placed.layout.storage != Storage::F32)
+    /// What is stored in 16 bits.
+    pub fn narrow(&self) -> Narrow {
+        let weights = self.weights.iter().any(|placed| placed.layout.storage != Storage::F32);
+        Narrow { weights, cache: self.cache == KvStore::F16 }
     }
 
     /// The graph of a stage.
@@ -307,13 +339,13 @@ impl Plan {
 
     /// The stage of a step of one position behind `pos` others.
     pub fn decode_stage(&self, pos: u32) -> Stage {
-        let far = self.tier.split.is_some_and(|most| pos >= most);
+        let far = self.attention.far.is_some_and(|most| pos >= most);
         if far && self.graphs.len() > Stage::Far as usize { Stage::Far } else { Stage::Decode }
     }
 
     /// How many steps of one position from `pos` read the cache as the first of them does.
     pub fn alike(&self, pos: u32) -> u32 {
-        match self.tier.split {
+        match self.attention.far {
             Some(most) if pos < most => most.min(self.context) - pos,
             _ => self.context - pos,
         }
@@ -329,7 +361,7 @@ impl Plan {
 
     /// Parameters of a step of `rows` positions from `pos`.
     pub fn params(&self, pos: u32, rows: u32) -> Params {
-        let mut params = params(self.tier, pos, rows, self.limit);
+        let mut params = params(self.attention, self.heads, pos, rows, self.limit);
         if let Some(sampling) = &self.sampling {
             params.insert(KEY.into(), position_key(sampling.params.seed, pos + rows));
         }
@@ -357,67 +389,21 @@ impl Plan {
     pub fn counters(&self, pos: u32) -> Result<Counters, ModelError> {
         Ok(counters(self.graph(self.decode_stage(pos)), &self.params(pos, 1), &[self.reads()])?)
     }
-
-    /// What is to be said about it.
-    ///
-    /// # Errors
-    /// None for a graph that was planned here.
-    pub fn report(&self, notes: Vec<String>) -> Result<PlanReport, ModelError> {
-        let memory = memory(self.buffers());
-        let pos = (self.context / 2).min(128);
-        let mut ops = String::new();
-        for (name, stage, rows) in [("prefill", Stage::Prefill, self.chunk), ("last row", Stage::Last, 1)] {
-            let text = text(self.graph(stage), &self.params(0, rows), &[])?;
-            let _ = writeln!(ops, "{name}: {text}");
-        }
-        let step = |pos: u32| text(self.graph(self.decode_stage(pos)), &self.params(pos, 1), &[self.reads()]);
-        let _ = write!(ops, "decode: {}", step(pos)?);
-        if let Some(most) = self.tier.split.filter(|most| self.decode_stage(*most) == Stage::Far) {
-            let last = step(self.context - 1)?;
-            let _ = write!(ops, "\n\ndecode behind {most} positions and more: {last}");
-        }
-        Ok(PlanReport {
-            tier: self.tier.number,
-            tier_name: self.tier.name,
-            notes,
-            unused: self.unused.clone(),
-            memory: memory.to_string(),
-            memory_bytes: memory.total(),
-            weight_bytes: memory.bytes(Role::Weight),
-            decode: self.counters(pos)?,
-            ops,
-        })
-    }
 }
 
-/// A plan for people and snapshots.
-#[derive(Clone, Debug)]
-pub struct PlanReport {
-    /// The tier.
-    pub tier: usize,
-    /// Its name.
-    pub tier_name: &'static str,
-    /// Why better tiers were passed over, and the like.
-    pub notes: Vec<String>,
-    /// What is to be said of the user's schedules: which are not used, and why.
-    pub unused: Vec<String>,
-    /// Bytes by role, as text.
-    pub memory: String,
-    /// Bytes of all buffers.
-    pub memory_bytes: u64,
-    /// Bytes of weights.
-    pub weight_bytes: u64,
-    /// What a decode step costs, at position 128 or in the middle of a shorter context.
-    pub decode: Counters,
-    /// The ops of all graphs, as text.
-    pub ops: String,
-}
-
-/// Parameters of a step; in how many parts it reads the cache is told where a tier reads it in parts.
-fn params(tier: &Tier, pos: u32, rows: u32, limit: u32) -> Params {
-    let parts = tier.split.map(|_| (PARTS, (pos + rows).div_ceil(attention_parts::CHUNK)));
-    let all = [("pos", pos), ("T", rows), ("limit", limit)].into_iter().chain(parts);
+/// Parameters of a step; in how many parts it reads the cache is told where a plan reads it in parts, and the size of a table of
+/// scores where it has one.
+fn params(attention: variants::Steps, heads: u32, pos: u32, rows: u32, limit: u32) -> Params {
+    let seen = pos + rows;
+    let parts = attention.runs(Attention::Split).then(|| (PARTS, seen.div_ceil(attention_parts::CHUNK)));
+    let table = attention.runs(Attention::Naive).then_some([(SEEN, seen), (HEADS, heads * rows)]);
+    let all = [("pos", pos), ("T", rows), ("limit", limit)].into_iter().chain(parts).chain(table.into_iter().flatten());
     all.map(|(name, value)| (name.to_string(), value)).collect()
+}
+
+/// Positions of a sequence.
+fn context(config: &Config, options: &EngineOptions) -> u32 {
+    options.context.unwrap_or(u32::try_from(config.context()).unwrap_or(u32::MAX))
 }
 
 /// Ids from here on are never picked.
@@ -435,6 +421,7 @@ fn check(config: &Config, options: &EngineOptions) -> Result<(), ModelError> {
     if let Some(found) = options.context.filter(|c| *c == 0 || *c as usize > most) {
         return Err(ModelError::Context { found, most });
     }
+    Pages::of(config, options)?;
     let kernels: Vec<String> = kernels::all().into_iter().map(|e| e.kernel.name).collect();
     let unknown = options.schedules.iter().filter(|s| !kernels.contains(&s.kernel)).map(|s| {
         let at = &s.origin.start;

@@ -34,6 +34,7 @@ impl Engine {
         self.check(ids)?;
         self.machine.write(self.plan.ids, ids)?;
         let count = ids.len() as u32;
+        self.make_room(0, count)?;
         let params = self.plan.params(0, count);
         let graph = self.plan.graph(Stage::Prefill).clone();
         let mut all = Vec::new();

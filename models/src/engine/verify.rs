@@ -9,13 +9,14 @@ use tilewright_runtime::Read;
 use super::{Engine, Stage, Step};
 use crate::error::ModelError;
 use crate::speculative::SpeculativeError;
+use crate::variants::Kv;
 
 impl Engine {
     /// The most ids that [`Engine::verify`] takes at the current position: at most what the engine was planned for, less where the context
-    /// or the way in which the cache is read ends before; 0 where it takes none.
+    /// or the way in which the cache is read ends before; 0 where it takes none, as without a cache.
     pub fn verifiable(&self) -> u32 {
         let Some(verify) = &self.plan.verify else { return 0 };
-        match self.position + verify.rows <= self.plan.context {
+        match self.plan.kv != Kv::None && self.position + verify.rows <= self.plan.context {
             true => verify.rows.min(self.plan.alike(self.position)),
             false => 0,
         }
@@ -35,6 +36,7 @@ impl Engine {
         // What stands behind the last id is computed too, and counts for nothing.
         let mut padded = ids.to_vec();
         padded.resize(rows as usize, 0);
+        self.make_room(self.position, rows)?;
         self.machine.write(self.plan.ids, &padded)?;
         let far = self.plan.decode_stage(self.position) == Stage::Far;
         let params = self.plan.params(self.position, rows);
@@ -60,6 +62,7 @@ impl Engine {
                 steps.push(Step { logits: Some(logits), ..Step::default() });
             }
         }
+        self.cache.fed(self.position, ids);
         self.position += ids.len() as u32;
         Ok(steps)
     }

@@ -1,6 +1,17 @@
-//! Phrases that several messages share.
+//! Words that several messages share.
+//!
+//! The rule: a message is made where an error is shown, from what the error holds.
 
 use super::ModelError;
+
+/// What of a model is stored in 16 bits, and may overflow them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Narrow {
+    /// Some weights.
+    pub weights: bool,
+    /// The cache of keys and values.
+    pub cache: bool,
+}
 
 /// A number of things: `1 token`, `2 tokens`.
 pub(crate) fn counted(n: usize, one: &str, many: &str) -> String {
@@ -8,11 +19,19 @@ pub(crate) fn counted(n: usize, one: &str, many: &str) -> String {
 }
 
 /// Why numbers are not finite.
-pub(super) fn damaged(narrow: bool) -> &'static str {
-    if narrow {
-        "the weights are damaged, or they overflow their 16 bits: store them in f32, as the schedules of tiers 0 and 1 do"
-    } else {
-        "the weights are damaged: download them again"
+pub(super) fn damaged(narrow: Narrow) -> &'static str {
+    match (narrow.weights, narrow.cache) {
+        (true, false) => {
+            "the weights are damaged, or they overflow their 16 bits: store them in f32, as the schedules of tiers 0 and 1 do"
+        }
+        (false, false) => "the weights are damaged: download them again",
+        (false, true) => {
+            "keys or values overflow the 16 bits of the cache: use --kv-store f32; or the weights are damaged"
+        }
+        (true, true) => {
+            "keys or values overflow the 16 bits of the cache: use --kv-store f32; or the weights overflow theirs, or are damaged: store \
+             them in f32, as the schedules of tiers 0 and 1 do"
+        }
     }
 }
 

@@ -22,3 +22,12 @@ schedule! {
         d: grid, lanes(32);
     }
 }
+
+schedule! {
+    /// Two neighbours an invocation, which are one word where the cache is f16.
+    pub pairs for kv_append {
+        t: grid;
+        g: grid;
+        d: grid, lanes(32), vector(2);
+    }
+}

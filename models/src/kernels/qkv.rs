@@ -52,3 +52,20 @@ schedule! {
         fold v.i: subgroup;
     }
 }
+
+schedule! {
+    /// As `rows`, two neighbours of the cache an invocation, which are one word where it is f16.
+    pub rows_pairs for "qkv" from rows {
+        k.p: grid, lanes(4), unroll(2);
+        v.d: grid, lanes(4), unroll(2);
+    }
+}
+
+schedule! {
+    /// The same, folded by subgroup operations.
+    pub subgroup_pairs for "qkv" from rows_pairs {
+        fold q.i: subgroup;
+        fold k.i: subgroup;
+        fold v.i: subgroup;
+    }
+}

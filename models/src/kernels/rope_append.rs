@@ -42,3 +42,13 @@ schedule! {
         v.d: grid, lanes(32);
     }
 }
+
+schedule! {
+    /// As `row`, two neighbours of the cache an invocation, which are one word where it is f16.
+    pub row_pairs for "rope_append" from row {
+        k.h: serial, lanes(16);
+        k.p: serial, lanes(16), unroll(2);
+        v.g: serial, lanes(8);
+        v.d: serial, lanes(32), unroll(2);
+    }
+}

@@ -1,16 +1,17 @@
 //! A layer's attention: heads from the projections, keys and values into the cache, and the mix of values.
 //!
-//! The rule: which of attention's texts runs is the tier's business and how long the cache is; a head's arithmetic is the same in all
-//! of them. Absent: the output projection, which is the layer's.
+//! The rule: which of attention's texts runs is the plan's business; a head's arithmetic is the same in all of them.
+//! Absent: the output projection, which is the layer's.
 
 use tilewright_codegen::program::Count;
 use tilewright_runtime::{Role, ScalarSource};
 
-use super::{ANGLES, PARTS, Qwen2, pos};
+use super::{ANGLES, HEADS, PARTS, Qwen2, SEEN, pos};
 use crate::checkpoint::layer_tensor;
-use crate::engine::assembly::{Assembly, Call, Tensor};
+use crate::engine::assembly::{Assembly, Call, Rows, Tensor, times};
 use crate::error::ModelError;
 use crate::kernels::attention_parts;
+use crate::variants::Attention;
 
 impl Qwen2<'_, '_> {
     /// Rotated queries [T, H, D]; keys and values go to the cache.
@@ -84,15 +85,17 @@ impl Qwen2<'_, '_> {
             ("K", hidden),
         ];
         let touched = &["angles", "q.y", "k.y", "v.cache"].map(|name| (name, rows.count()));
-        if self.fused() {
-            self.a.op(Call {
-                label: "qkv",
-                kernel: "qkv",
-                extents: &[&extents[..7], &extents[8..]].concat(),
-                tensors: &[&angles, &q, &b, &w, h, norm, cache[0], cache[1]],
-                scalars: &scalars,
-                touched,
-            })?;
+        let whole = Call {
+            label: "qkv",
+            kernel: "qkv",
+            extents: &[&extents[..7], &extents[8..]].concat(),
+            tensors: &[&angles, &q, &b, &w, h, norm, cache[0], cache[1]],
+            scalars: &scalars,
+            touched,
+        };
+        // With a table of pages it takes nine bindings, and a device may have eight.
+        if self.fused() && self.a.holds(&whole)? {
+            self.a.op(whole)?;
             return Ok(q);
         }
         let x = self.norm("input_norm", h, norm)?; // [T, hidden]
@@ -150,56 +153,95 @@ impl Qwen2<'_, '_> {
         })
     }
 
-    /// Causal attention over the cache, in one pass or in two.
+    /// Causal attention over the cache, in the plan's way.
     pub(super) fn attention(&mut self, q: &Tensor, keys: &Tensor, values: &Tensor) -> Result<Tensor, ModelError> {
         let y = self.activation("mixed"); // [T, H, D]
         let [g, d, p] = self.cache_extents();
         let extents = [g, d, p, ("H", self.c.num_attention_heads)];
-        let scale = 1.0 / (self.c.head_dim as f32).sqrt();
-        let scalars = [pos(), ("scale", ScalarSource::F32(scale))];
+        let scalars = [pos(), ("scale", self.scale())];
         let seen = Count::Add(Box::new(Count::Param("pos".into())), Box::new(self.a.rows().count()));
         let touched = [("k", seen.clone()), ("v", seen)];
         let (extents, scalars, touched) = (&extents, &scalars, &touched);
-        if self.parts {
-            let count = ("j.Parts", self.context.div_ceil(attention_parts::CHUNK as usize));
-            let (extents, told) = ([&extents[..], &[count]].concat(), ("j.Parts", ScalarSource::Param(PARTS.into())));
-            let [max, weight, value] = ["part max", "part weight", "part value"].map(|name| self.activation(name)); // [T, H, parts, ..]
-            self.a.op(Call {
-                label: "attention_parts",
-                kernel: "attention_parts",
-                extents: &extents,
-                tensors: &[q, keys, values, &max, &weight, &value],
-                scalars: &[&scalars[..], std::slice::from_ref(&told)].concat(),
-                touched,
-            })?;
-            self.a.op(Call {
-                label: "attention",
-                kernel: "attention_merged",
-                extents: &[extents[0], extents[1], extents[3], count],
-                tensors: &[&y, &max, &weight, &value],
-                scalars: &[told],
-                touched: &[],
-            })?;
-            return Ok(y);
+        match self.attention {
+            Attention::Naive => self.by_table(q, keys, values, &y)?,
+            Attention::Chunked => {
+                let (top, total) = (self.activation("top"), self.activation("total")); // [T, H] each
+                let (label, tensors) = ("attention_stats", &[q, keys, &top, &total]);
+                self.a.op(Call { label, kernel: label, extents, tensors, scalars, touched })?;
+                let (label, tensors) = ("attention_values", &[q, keys, values, &top, &total, &y]);
+                self.a.op(Call { label, kernel: label, extents, tensors, scalars, touched })?;
+            }
+            Attention::Fused => {
+                let (label, tensors) = ("attention", &[q, keys, values, &y]);
+                self.a.op(Call { label, kernel: label, extents, tensors, scalars, touched })?;
+            }
+            Attention::Split => {
+                let count = ("j.Parts", self.context.div_ceil(attention_parts::CHUNK as usize));
+                let told = ("j.Parts", ScalarSource::Param(PARTS.into()));
+                // [T, H, parts, ..] each.
+                let [max, weight, value] = ["part max", "part weight", "part value"].map(|name| self.activation(name));
+                self.a.op(Call {
+                    label: "attention_parts",
+                    kernel: "attention_parts",
+                    extents: &[&extents[..], &[count]].concat(),
+                    tensors: &[q, keys, values, &max, &weight, &value],
+                    scalars: &[&scalars[..], std::slice::from_ref(&told)].concat(),
+                    touched,
+                })?;
+                self.a.op(Call {
+                    label: "attention",
+                    kernel: "attention_merged",
+                    extents: &[extents[0], extents[1], extents[3], count],
+                    tensors: &[&y, &max, &weight, &value],
+                    scalars: &[told],
+                    touched: &[],
+                })?;
+            }
         }
-        if self.a.tier().single_pass {
-            let tensors = &[q, keys, values, &y];
-            self.a.op(Call { label: "attention", kernel: "attention", extents, tensors, scalars, touched })?;
-            return Ok(y);
-        }
-        let (top, total) = (self.activation("top"), self.activation("total")); // [T, H] each
-        let tensors = &[q, keys, &top, &total];
-        self.a.op(Call { label: "attention_stats", kernel: "attention_stats", extents, tensors, scalars, touched })?;
-        let tensors = &[q, keys, values, &top, &total, &y];
-        self.a.op(Call {
-            label: "attention_values",
-            kernel: "attention_values",
-            extents,
-            tensors,
-            scalars,
-            touched,
-        })?;
         Ok(y)
+    }
+
+    /// Attention by a table of all scores.
+    fn by_table(&mut self, q: &Tensor, keys: &Tensor, values: &Tensor, y: &Tensor) -> Result<(), ModelError> {
+        let (scores, weights) = (self.activation("scores"), self.activation("weights")); // [T · H, P] each
+        let [g, d, p] = self.cache_extents();
+        let (heads, rows) = (self.c.num_attention_heads, self.a.rows());
+        let table = [("R", rows.capacity() * heads), ("C", self.context)];
+        let mut told = vec![("C", ScalarSource::Param(SEEN.into()))];
+        if rows != Rows::One {
+            told.push(("R", ScalarSource::Param(HEADS.into())));
+        }
+        let extents = &[&[g, d, p, ("H", heads)], &table[..]].concat();
+        let seen = Count::Param("C".into());
+        let lines = times(rows.count(), heads as u64);
+        self.a.op(Call {
+            label: "scores",
+            kernel: "attention_scores",
+            extents,
+            tensors: &[q, keys, &scores],
+            scalars: &[&[pos(), ("scale", self.scale())], &told[..]].concat(),
+            touched: &[("k", seen.clone()), ("scores", lines.clone())],
+        })?;
+        self.a.op(Call {
+            label: "softmax",
+            kernel: "softmax",
+            extents: &table,
+            tensors: &[&scores, &weights],
+            scalars: &told,
+            touched: &[("x", lines.clone()), ("y", lines.clone())],
+        })?;
+        self.a.op(Call {
+            label: "attention",
+            kernel: "attention_mix",
+            extents,
+            tensors: &[&weights, values, y],
+            scalars: &[&[pos()], &told[..]].concat(),
+            touched: &[("weights", lines), ("v", seen)],
+        })
+    }
+
+    fn scale(&self) -> ScalarSource {
+        ScalarSource::F32(1.0 / (self.c.head_dim as f32).sqrt())
     }
 
     fn cache_extents(&self) -> [(&'static str, usize); 3] {

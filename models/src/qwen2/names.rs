@@ -18,3 +18,9 @@ pub const TOKEN: &str = "token";
 pub const TOKENS: &str = "tokens";
 /// The parameter that says in how many parts a step reads the cache.
 pub const PARTS: &str = "parts";
+/// The pages of the sequence at hand, in the order of its positions.
+pub const PAGE_TABLE: &str = "page table";
+/// The parameter that says how many positions a step's last one sees.
+pub const SEEN: &str = "seen";
+/// The parameter that says how many query heads a step has, those of all its positions.
+pub const HEADS: &str = "heads";

@@ -19,6 +19,10 @@ pub fn shape(entry: &Entry) -> Shape {
         "attention" | "attention_stats" | "attention_values" => {
             some.fixed("H", 14).fixed("G", 2).fixed("D", 64).fixed("P", 2048)
         }
+        "attention_scores" | "attention_mix" => {
+            let heads = some.fixed("H", 14).fixed("G", 2).fixed("D", 64).fixed("P", 2048);
+            heads.param("R", 64 * 14).param("C", 2048)
+        }
         "softmax" => Shape::new().param("R", 64).fixed("C", 512),
         _ => match entry.shape.get("T") {
             Some(Extent::Fixed(_)) => entry.shape.clone().param("T", 64),

@@ -274,7 +274,7 @@ fn moments(plan: &Plan, stage: Stage) -> Vec<Params> {
     let last = plan.context - 1;
     let rows = if stage.decodes() { 1 } else { plan.chunk };
     let [short, long] = POSITIONS.map(|pos| pos.min(last));
-    let split = plan.tier.split.unwrap_or(u32::MAX).min(plan.context);
+    let split = plan.attention.far.unwrap_or(u32::MAX).min(plan.context);
     let mut at = match stage {
         Stage::Decode => vec![short.min(split - 1), long.min(split - 1)],
         Stage::Far => vec![(2 * split).min(last), long.max(split.min(last))],

@@ -4,6 +4,8 @@
 mod ahead;
 #[path = "../../../runtime/tests/at_hand/mod.rs"]
 mod at_hand;
+mod attention;
+mod cache;
 mod errors;
 #[cfg(feature = "whole")]
 mod formula;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use tilewright_runtime::{AdapterChoice, TargetSpec};
 
-use super::TunedArgs;
 use super::values::{adapter, count, gamma, stores, target, tier};
+use super::{TunedArgs, VariantArgs};
 use crate::engine::{Backend, TierChoice};
 use crate::stores::Stores;
 
@@ -58,6 +58,10 @@ pub struct EngineArgs {
     /// Measured schedules.
     #[command(flatten)]
     pub tuned: TunedArgs,
+
+    /// Variants.
+    #[command(flatten)]
+    pub variants: VariantArgs,
 
     /// Positions to make room for, prompt included [default: what the command needs, at most the model's own]
     #[arg(long, value_name = "N", value_parser = count)]

@@ -17,6 +17,7 @@ use crate::error::{ModelError, counted};
 use crate::sampler::{SamplingParams, hash};
 use crate::spread::Spread;
 use crate::tiers;
+use crate::variants::{Kv, KvStore};
 
 /// What is measured.
 #[derive(Clone, Copy)]
@@ -163,12 +164,21 @@ impl Bench<'_> {
 
     /// The same for the engine that tiers are held against: tier 0 by its own schedules.
     pub fn reference_options(&self, plain_argmax: bool) -> EngineOptions {
-        EngineOptions { schedules: Vec::new(), ..self.options(TierChoice::Number(0), plain_argmax) }
+        EngineOptions {
+            schedules: Vec::new(),
+            attention: None,
+            kv_store: KvStore::F32,
+            kv: Kv::Contiguous,
+            kv_pages: None,
+            ..self.options(TierChoice::Number(0), plain_argmax)
+        }
     }
 
     /// Tokens of tier 0 by its own schedules, where the user's take their place in every row; none where it does not run here.
     fn reference(&self) -> Result<Option<Vec<u32>>, CliError> {
-        if self.options.schedules.is_empty() {
+        let plain = self.options.attention.is_none()
+            && (self.options.kv_store, self.options.kv) == (KvStore::F32, Kv::Contiguous);
+        if self.options.schedules.is_empty() && plain {
             return Ok(None);
         }
         match self.folder.load_from(self.weights, &self.reference_options(true)) {

@@ -44,6 +44,7 @@ pub(super) fn traffic(kernel: &Kernel, program: &Program, call: &Call, rows: Row
     (reads, writes)
 }
 
-pub(super) fn times(count: Count, n: u64) -> Count {
+/// A count so many times.
+pub(crate) fn times(count: Count, n: u64) -> Count {
     Count::product(count, Count::Const(u32::try_from(n).unwrap_or(u32::MAX)))
 }

@@ -158,14 +158,14 @@ pub fn family(kernel: &str) -> Family {
         ),
         "attention_scores" => family(
             &[("T", 2), ("H", 6), ("G", 2), ("D", 32), ("P", 150), ("R", 12), ("C", 137)],
-            &["T", "R", "C"],
+            &["T", "R"],
             &["T", "G", "D", "pos"],
             &[("pos", 5), ("scale", SCALE)],
             table,
         ),
         "attention_mix" => family(
             &[("T", 2), ("H", 6), ("G", 2), ("D", 32), ("P", 150), ("R", 12), ("C", 137)],
-            &["T", "R", "C"],
+            &["T", "R"],
             &["T", "G", "D", "pos"],
             &[("pos", 5)],
             table,

@@ -4,6 +4,7 @@
 mod ahead;
 #[path = "../../../runtime/tests/at_hand/mod.rs"]
 mod at_hand;
+mod codes;
 mod errors;
 #[cfg(feature = "whole")]
 mod formula;

@@ -66,7 +66,7 @@ fn a_quantised_model_is_what_its_codes_mean() {
         let meant = Meant(checkpoint().1, storage);
         let mut plain = Engine::load(&config, &meant, &options(1, "f32"), &mut |_, _| ()).unwrap();
         let want = logits(&mut plain, &ids);
-        for number in [3, 9, 12] {
+        for number in [9, 12] {
             let mut engine = load(&tiny(), &options(number, text));
             let found = distance(&logits(&mut engine, &ids), &want);
             // The last tier multiplies f16 where the device can.
@@ -85,9 +85,10 @@ fn int8_keeps_tokens_and_both_keep_the_text() {
     for text in ["f32", "int8", "nf4"] {
         let mut engine = load(&tiny(), &options(9, text));
         let (mut surprise, mut tokens) = (0.0, 0);
-        for case in prompts.iter().filter(|c| c.ids.len() + c.greedy.len() <= 64).take(3) {
-            let all = [&case.ids[..], &case.greedy[..]].concat();
-            let judged = judge(&mut engine, &all, 64, 32, &mut |_, _| ControlFlow::Continue(())).unwrap().unwrap();
+        for case in prompts.iter().filter(|c| c.ids.len() < 30).take(2) {
+            let mut all = [&case.ids[..], &case.greedy[..]].concat();
+            all.truncate(32);
+            let judged = judge(&mut engine, &all, 32, 16, &mut |_, _| ControlFlow::Continue(())).unwrap().unwrap();
             (surprise, tokens) = (surprise + judged.surprise, tokens + judged.tokens);
             if text == "int8" {
                 engine.reset();
@@ -95,8 +96,10 @@ fn int8_keeps_tokens_and_both_keep_the_text() {
                 crate::rule::follow(&mut engine, step, case, tolerance * scale(&case.last), 4);
             }
         }
+        assert!(tokens > 40, "only {tokens} tokens are judged");
         found.push((surprise / f64::from(tokens as u32)).exp());
     }
+    println!("perplexity in f32, int8, nf4: {found:?}");
     let [plain, int8, nf4] = found[..] else { panic!("three storages") };
     assert!((int8 / plain - 1.0).abs() < 0.02, "int8's perplexity is {int8}, f32's {plain}");
     assert!((nf4 / plain - 1.0).abs() < 0.25, "nf4's perplexity is {nf4}, f32's {plain}");

@@ -278,7 +278,7 @@ fn damage_to_real_kernels_is_found() {
     assert!(missed.is_empty(), "{} mutants are not found:\n{}", missed.len(), missed.join("\n"));
     let stale: Vec<_> = (0..HARMLESS.len()).filter(|i| !harmless.contains(i)).map(|i| HARMLESS[i]).collect();
     assert!(stale.is_empty(), "these are found and need no excuse: {stale:?}");
-    assert!(of_scales > 4, "only {of_scales} scales");
+    assert!(of_scales >= 4, "only {of_scales} scales");
     assert!(ways.len() == 3 && ways.values().all(|n| *n > 10), "{ways:?}");
 }
 

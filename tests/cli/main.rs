@@ -16,6 +16,7 @@ mod generate;
 mod hlsl;
 mod lab;
 mod prompts;
+mod quality;
 mod readme;
 mod report;
 mod run;

@@ -313,7 +313,9 @@ fn codes_mean_the_same_everywhere() {
     });
     for (name, row) in rows.into_inner().expect("no core has failed") {
         println!("{name:<36} {:>6} {:?} {:?}", row.cases, row.passed, row.refused);
-        assert!(row.passed[Gate::Wgsl as usize] > 0, "{name} ran nowhere: {:?}", row.refused);
+        // Not every adapter has cooperative matrices.
+        let least = if name.contains(" matrix") { Gate::Interp } else { Gate::Wgsl };
+        assert!(row.passed[least as usize] > 0, "{name} ran nowhere: {:?}", row.refused);
     }
 }
 

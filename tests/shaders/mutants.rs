@@ -2,7 +2,7 @@
 
 use crate::cases::{Case, family};
 use crate::gates::{self, Tensors};
-use crate::mutate::mutants;
+use crate::mutate::{OF_SCALES, mutants};
 use std::collections::{BTreeMap, BTreeSet};
 use tilewright_codegen::interp::Stats;
 use tilewright_codegen::program::Program;
@@ -245,7 +245,7 @@ fn expected(
 fn damage_to_real_kernels_is_found() {
     let mut missed = Vec::new();
     let mut harmless = BTreeSet::new();
-    let mut ways: BTreeMap<&str, u32> = BTreeMap::new();
+    let (mut ways, mut of_scales): (BTreeMap<&str, u32>, u32) = (BTreeMap::new(), 0);
     for subject in SUBJECTS {
         let (kernel, schedule) = applied(subject);
         let (cases, shape) = cases(subject);
@@ -257,6 +257,7 @@ fn damage_to_real_kernels_is_found() {
         let find = |program: &Program| runs.iter().find_map(|run| caught(&kernel, program, run));
         assert_eq!(find(&program), None, "{} by {} is right as it is", kernel.name, schedule.name);
         for (name, damaged) in mutants(&program.shaders[0].loops) {
+            of_scales += u32::from(name.starts_with(OF_SCALES));
             let mut mutant = program.clone();
             mutant.shaders[0].loops = damaged;
             match find(&mutant) {
@@ -277,6 +278,7 @@ fn damage_to_real_kernels_is_found() {
     assert!(missed.is_empty(), "{} mutants are not found:\n{}", missed.len(), missed.join("\n"));
     let stale: Vec<_> = (0..HARMLESS.len()).filter(|i| !harmless.contains(i)).map(|i| HARMLESS[i]).collect();
     assert!(stale.is_empty(), "these are found and need no excuse: {stale:?}");
+    assert!(of_scales >= 4, "only {of_scales} scales");
     assert!(ways.len() == 3 && ways.values().all(|n| *n > 10), "{ways:?}");
 }
 

@@ -21,6 +21,9 @@ pub fn kinds() -> Vec<&'static str> {
     STATEMENTS.iter().map(|d| d.0).chain(EXPRESSIONS.iter().map(|d| d.0)).collect()
 }
 
+/// The kind of damage that only shaders with quantised tensors have a place for.
+pub const OF_SCALES: &str = "scale of another row";
+
 /// How far rows lie apart in an index.
 fn row_of(index: &Expr) -> Option<u32> {
     match index {
@@ -132,7 +135,7 @@ const EXPRESSIONS: &[(&str, ExprDamage)] = &[
         }
         _ => None,
     }),
-    ("scale of another row", |e| match e {
+    (OF_SCALES, |e| match e {
         Expr::FromBits(word) => match &**word {
             Expr::Load { buffer, index, width } => {
                 let index = Box::new(op(Binary::Add, index, row_of(index)?));

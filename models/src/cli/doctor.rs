@@ -12,8 +12,9 @@ use super::error::{CliError, asks_too_much};
 use super::model::Folder;
 use super::output;
 use crate::chat::ChatTemplate;
-use crate::checkpoint::Checkpoint;
+use crate::checkpoint::{Checkpoint, WeightSource};
 use crate::engine::{Backend, Engine, EngineOptions, TierChoice};
+use crate::error::ModelError;
 use crate::tokenizer::Tokenizer;
 use crate::tune::Tuning;
 use crate::variants::{Kv, KvStore};
@@ -170,6 +171,9 @@ fn plan(
     context: usize,
     findings: &mut Findings,
 ) -> Result<(), CliError> {
+    // What is wrong with the files is told last, with them.
+    let held = Checkpoint::open(&folder.dir, &folder.config).map(|w| w.stores()).unwrap_or_default();
+    let stores = args.store.store.unwrap_or_default().over(held).map_err(ModelError::from)?;
     let options = EngineOptions {
         tier: TierChoice::Auto,
         backend: Backend::Wgpu,
@@ -182,7 +186,7 @@ fn plan(
         kv: Kv::Contiguous,
         kv_pages: None,
         tuned: Tuning::Off,
-        stores: args.store.store.unwrap_or_default(),
+        stores,
         context: u32::try_from(context).ok(),
         profile: false,
         plain_argmax: true,
@@ -205,7 +209,8 @@ fn plan(
 fn files(Folder { dir, config, .. }: &Folder, findings: &mut Findings) -> Result<(), CliError> {
     output::out("\nfiles\n")?;
     let weights = findings.check(Checkpoint::open(dir, config), |w| {
-        format!("weights: {} in files, all tensors there", Size(w.stored_bytes()))
+        let codes = if w.stores().quantises() { format!(", quantised as {}", w.stores()) } else { String::new() };
+        format!("weights: {} in files{codes}, all tensors there", Size(w.stored_bytes()))
     })?;
     for note in weights.iter().flat_map(|w| w.notes()) {
         output::out(&format!("  note: {note}\n"))?;

@@ -6,6 +6,7 @@ mod ahead;
 mod at_hand;
 mod attention;
 mod cache;
+mod codes;
 mod errors;
 #[cfg(feature = "whole")]
 mod formula;

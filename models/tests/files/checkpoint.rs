@@ -11,13 +11,13 @@ use crate::goldens::{assert_says, config, edit_json, golden, small_model};
 
 /// Opens the folder, which must fail, and checks the message.
 #[track_caller]
-fn refused(dir: &Path, parts: &[&str]) {
+pub fn refused(dir: &Path, parts: &[&str]) {
     let message = Checkpoint::open(dir, &config(dir)).unwrap_err().to_string();
     assert_says(&message, parts);
 }
 
 /// Rewrites the header of a safetensors file as text, leaving the data.
-fn edit_header(path: &Path, change: impl FnOnce(String) -> String) {
+pub fn edit_header(path: &Path, change: impl FnOnce(String) -> String) {
     let bytes = std::fs::read(path).unwrap();
     let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
     let header = change(String::from_utf8(bytes[8..8 + length].to_vec()).unwrap());

@@ -2,6 +2,7 @@
 
 mod chat;
 mod checkpoint;
+mod codes;
 mod config;
 mod forward;
 mod goldens;

@@ -143,7 +143,8 @@ impl Engine {
             _ => None,
         };
         let stores = options.stores.over(weights.stores())?;
-        let options = &EngineOptions { tuned: Tuning::Found(Arc::clone(&tuned)), stores, ..options.clone() };
+        let wants = options.wants.settled(device.as_ref().map(|d| d.adapter().kind));
+        let options = &EngineOptions { tuned: Tuning::Found(Arc::clone(&tuned)), stores, wants, ..options.clone() };
         let (mut plan, mut notes) = Plan::choose(config, weights.head(), &target, options, true)?;
         notes.extend(told);
         let planned = lap();
@@ -282,23 +283,6 @@ impl Engine {
     /// As [`Engine::prefill`].
     pub fn decode(&mut self, id: u32) -> Result<Step, ModelError> {
         self.prefill(&[id])
-    }
-
-    /// Draws with another seed from here on, where the device draws.
-    pub fn reseed(&mut self, seed: u64) {
-        if let Some(sampling) = &mut self.plan.sampling {
-            sampling.params.seed = seed;
-        }
-    }
-
-    /// How the device samples, if it does.
-    pub fn sampling(&self) -> Option<&sampling::Sampling> {
-        self.plan.sampling.as_ref()
-    }
-
-    /// Whether the device picks tokens.
-    pub fn picks(&self) -> bool {
-        self.plan.token.is_some()
     }
 
     /// Forgets all positions.

@@ -5,6 +5,9 @@
 //! where two candidates are that near. A device keeps pairs in numbers that are powers of two, and what ties with the last
 //! kept logit counts as far as these reach. Absent: settings without a top-k, which need every logit, and rounds of a draft, whose host draws.
 
+use tilewright_runtime::AdapterKind;
+
+use super::Engine;
 use crate::error::ModelError;
 use crate::sampler::SamplingParams;
 use crate::tiers::Tier;
@@ -25,6 +28,8 @@ pub enum Wants {
     Pairs(SamplingParams),
     /// The token that these settings draw.
     Token(SamplingParams),
+    /// The same where that is faster; logits on the processor, which has nothing to bring back and is slow at many small dispatches.
+    Faster(SamplingParams),
 }
 
 /// The best logits of a step, penalised, and what all of them add up to.
@@ -45,10 +50,40 @@ pub struct Sampling {
     pub pairs: bool,
 }
 
+impl Engine {
+    /// Draws with another seed from here on, where the device draws.
+    pub fn reseed(&mut self, seed: u64) {
+        if let Some(sampling) = &mut self.plan.sampling {
+            sampling.params.seed = seed;
+        }
+    }
+
+    /// How the device samples, if it does.
+    pub fn sampling(&self) -> Option<&Sampling> {
+        self.plan.sampling.as_ref()
+    }
+
+    /// Whether the device picks tokens.
+    pub fn picks(&self) -> bool {
+        self.plan.token.is_some()
+    }
+}
+
 impl Wants {
+    /// The same on an adapter; on none there is the interpreter.
+    #[must_use]
+    pub fn settled(self, adapter: Option<AdapterKind>) -> Self {
+        match self {
+            Wants::Faster(params) if params.is_plain_argmax() => Wants::Token(params),
+            Wants::Faster(_) if matches!(adapter, None | Some(AdapterKind::Software)) => Wants::Logits,
+            Wants::Faster(params) => Wants::Token(params),
+            other => other,
+        }
+    }
+
     /// Whether the token of the best logit is all that is wanted.
     pub fn is_plain_argmax(&self) -> bool {
-        matches!(self, Wants::Token(params) if params.is_plain_argmax())
+        matches!(self, Wants::Token(params) | Wants::Faster(params) if params.is_plain_argmax())
     }
 
     /// Checks the settings.
@@ -58,7 +93,7 @@ impl Wants {
     pub fn validate(&self) -> Result<(), ModelError> {
         match self {
             Wants::Logits => Ok(()),
-            Wants::Pairs(params) | Wants::Token(params) => params.validate(),
+            Wants::Pairs(params) | Wants::Token(params) | Wants::Faster(params) => params.validate(),
         }
     }
 
@@ -67,7 +102,7 @@ impl Wants {
         let (params, pairs) = match *self {
             Wants::Logits => return None,
             Wants::Pairs(params) => (params, true),
-            Wants::Token(params) => (params, false),
+            Wants::Token(params) | Wants::Faster(params) => (params, false),
         };
         let fits = fits(&params) || !pairs && params.temperature == 0.0;
         (tier.device_argmax && fits && !self.is_plain_argmax()).then_some(Sampling { params, pairs })

@@ -9,8 +9,8 @@ use tilewright_models::error::ModelError;
 use tilewright_models::kernels::draw;
 use tilewright_models::sampler::{SamplingParams, gumbel, hash, position_key};
 use tilewright_runtime::{
-    AdapterChoice, BufferDecl, BufferId, Buffers, Device, Executor, Graph, Op, Params, Read, Role, ScalarSource,
-    Submission,
+    AdapterChoice, AdapterKind, BufferDecl, BufferId, Buffers, Device, Executor, Graph, Op, Params, Read, Role,
+    ScalarSource, Submission,
 };
 
 use crate::goldens::{cases, load, tier, tiny};
@@ -190,6 +190,19 @@ fn pairs_know_the_sum_over_all_logits() {
     assert!((f64::from(top.log_sum_exp) - sum.ln()).abs() < 1e-4, "{} {}", top.log_sum_exp, sum.ln());
     assert_eq!(top.pairs.len(), 64);
     assert!(top.pairs.iter().all(|(id, logit)| logits[*id as usize] == *logit));
+}
+
+#[test]
+fn a_processor_leaves_it_to_the_host() {
+    let (faster, token) = (Wants::Faster(WARM), Wants::Token(WARM));
+    for gpu in [AdapterKind::Discrete, AdapterKind::Integrated, AdapterKind::Virtual, AdapterKind::Unknown] {
+        assert_eq!(faster.settled(Some(gpu)), token);
+    }
+    for slow in [Some(AdapterKind::Software), None] {
+        assert_eq!(faster.settled(slow), Wants::Logits);
+        assert_eq!(token.settled(slow), token, "who asks for the device gets it");
+        assert!(Wants::Faster(SamplingParams::GREEDY).settled(slow).is_plain_argmax());
+    }
 }
 
 /// Settings that need every logit leave it to the host, and wrong ones are refused.

@@ -105,7 +105,7 @@ pub struct SamplerArgs {
 /// `--sampler`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SamplerArg {
-    /// The device where the settings allow it, else the host
+    /// The device where it is a GPU and the settings allow it, else the host
     Auto,
     /// The device: 4 bytes come back, and steps run ahead; greedy, or with a top-k of 1 to 128
     Device,

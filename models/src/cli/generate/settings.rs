@@ -1,6 +1,6 @@
 //! How a text is sampled: settings of the model and of flags, and who picks the token.
 
-use super::super::args::{BackendArg, GenerateArgs, SamplerArg};
+use super::super::args::{GenerateArgs, SamplerArg};
 use super::super::error::CliError;
 use crate::engine::sampling::{MOST, fits};
 use crate::engine::{Engine, Wants};
@@ -12,19 +12,17 @@ pub fn wants(args: &GenerateArgs, sampling: SamplingParams) -> Result<Wants, Cli
         let name = if args.sampler.sampler == SamplerArg::Pairs { "pairs" } else { "device" };
         Err(CliError::usage(format!("--sampler {name} {why}"), help))
     };
-    let (pairs, forced) = match args.sampler.sampler {
+    let pairs = match args.sampler.sampler {
         SamplerArg::Host => return Ok(Wants::Logits),
         SamplerArg::Auto if args.draft.draft.is_some() => return Ok(Wants::Logits),
-        // There nothing comes back from a device, and a sampler of loop IR is slower than the host's.
-        SamplerArg::Auto if args.engine.backend == BackendArg::Interp => return Ok(Wants::Logits),
-        SamplerArg::Auto => (false, false),
-        SamplerArg::Device => (false, true),
-        SamplerArg::Pairs => (true, true),
+        SamplerArg::Auto => return Ok(Wants::Faster(sampling)),
+        SamplerArg::Device => false,
+        SamplerArg::Pairs => true,
     };
-    if forced && args.draft.draft.is_some() {
+    if args.draft.draft.is_some() {
         return refuse("does not go with --draft, whose tokens the host accepts".into(), "leave one of the two out");
     }
-    if forced && !fits(&sampling) && (pairs || sampling.temperature != 0.0) {
+    if !fits(&sampling) && (pairs || sampling.temperature != 0.0) {
         let why = format!("keeps at most {MOST} logits; found a top-k of {}", sampling.top_k);
         return refuse(why, "set --top-k to a number from 1 to 128, or use --sampler host");
     }

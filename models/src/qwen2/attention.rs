@@ -8,7 +8,7 @@ use tilewright_runtime::{Role, ScalarSource};
 
 use super::{ANGLES, HEADS, PARTS, Qwen2, SEEN, pos};
 use crate::checkpoint::layer_tensor;
-use crate::engine::assembly::{Assembly, Call, Rows, Tensor, times};
+use crate::engine::assembly::{Assembly, Call, Tensor, times};
 use crate::error::ModelError;
 use crate::kernels::attention_parts;
 use crate::variants::Attention;
@@ -207,10 +207,7 @@ impl Qwen2<'_, '_> {
         let [g, d, p] = self.cache_extents();
         let (heads, rows) = (self.c.num_attention_heads, self.a.rows());
         let table = [("R", rows.capacity() * heads), ("C", self.context)];
-        let mut told = vec![("C", ScalarSource::Param(SEEN.into()))];
-        if rows != Rows::One {
-            told.push(("R", ScalarSource::Param(HEADS.into())));
-        }
+        let told = [("C", ScalarSource::Param(SEEN.into())), ("R", ScalarSource::Param(HEADS.into()))];
         let extents = &[&[g, d, p, ("H", heads)], &table[..]].concat();
         let seen = Count::Param("C".into());
         let lines = times(rows.count(), heads as u64);

@@ -3,7 +3,7 @@
 //! Whoever reads a model asks here, by path. The rule: under the folders [`BUNDLED`] and [`BUNDLED_DRAFT`], whose names no other folders
 //! have, lie the bundled model and its draft, embedded in the program, so that they are there wherever the program lies; every other path
 //! is a regular file of the file system's, or a link to one.
-//! Nothing is unpacked. Writing is [`Begun`]'s: a whole folder or nothing.
+//! Nothing is unpacked. What is written is a whole folder or nothing (`begun`).
 
 mod begun;
 

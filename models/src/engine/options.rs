@@ -59,7 +59,7 @@ pub struct EngineOptions {
     pub profile: bool,
     /// Whether the caller wants the largest logit's token and nothing else, so that the device may pick it.
     pub plain_argmax: bool,
-    /// Plans steps of so many positions by decode's schedules, for [`Engine::verify`].
+    /// Plans steps of so many positions by decode's schedules, for [`super::Engine::verify`].
     pub verify: Option<u32>,
     /// What the caller takes of a step where it samples.
     pub wants: Wants,

@@ -8,7 +8,7 @@
 use super::topk::Least;
 use tilewright_dsl::{kernel, schedule};
 
-/// first[v] = the first position of token v in the sequence, of which ids[0..T] stand at `pos`; u32::MAX where it has none.
+/// `first[v]` = the first position of token v in the sequence, of which `ids[0..T]` stand at `pos`; u32::MAX where it has none.
 #[kernel]
 pub fn first_seen(ids: Tensor<u32, T>, first: InOut<u32, V>, pos: u32) {
     for v in 0..V {

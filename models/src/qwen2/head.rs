@@ -14,7 +14,7 @@ impl Qwen2<'_, '_> {
     /// Row `row[0]` of the residual stream, [1, hidden]: a lookup in it. `chunk` is its rows.
     ///
     /// # Errors
-    /// Those of [`Assembly::op`].
+    /// Those of [`crate::engine::assembly::Assembly::op`].
     pub fn last_row(&mut self, h: &Tensor, chunk: usize) -> Result<Tensor, ModelError> {
         let row = self.a.tensor(ROW, Role::Input); // [1]
         let last = self.activation("last"); // [1, hidden]
@@ -25,7 +25,7 @@ impl Qwen2<'_, '_> {
     /// From rows of the residual stream to logits, `[T, V]`, and where asked for to the greedy token of each, `[T]`.
     ///
     /// # Errors
-    /// Those of [`Assembly::op`].
+    /// Those of [`crate::engine::assembly::Assembly::op`].
     pub fn head(&mut self, h: &Tensor, head: &str, token: bool) -> Result<(), ModelError> {
         let (hidden, vocab) = (self.c.hidden_size, self.c.vocab_size);
         let norm = self.a.tensor(FINAL_NORM, Role::Weight); // [hidden]
@@ -49,7 +49,7 @@ impl Qwen2<'_, '_> {
     /// From rows of logits, [T, V], to the token of the largest of each, `[T]`.
     ///
     /// # Errors
-    /// Those of [`Assembly::op`].
+    /// Those of [`crate::engine::assembly::Assembly::op`].
     pub fn argmax(&mut self, logits: &Tensor) -> Result<(), ModelError> {
         self.a.op(Call {
             label: "argmax",
@@ -65,7 +65,7 @@ impl Qwen2<'_, '_> {
     /// logits are not written: every few rows keep their largest.
     ///
     /// # Errors
-    /// Those of [`Assembly::op`].
+    /// Those of [`crate::engine::assembly::Assembly::op`].
     pub fn greedy(&mut self, h: &Tensor, head: &str) -> Result<(), ModelError> {
         let (hidden, vocab) = (self.c.hidden_size, self.c.vocab_size);
         let norm = self.a.tensor(FINAL_NORM, Role::Weight); // [hidden]

@@ -70,7 +70,7 @@ impl Qwen2<'_, '_> {
         if sampling.pairs { self.pairs(&best, sampling) } else { self.draw(&best, sampling) }
     }
 
-    /// The first position of each token in the sequence, [V].
+    /// The first position of each token in the sequence, `[V]`.
     fn first(&self) -> Tensor {
         self.a.tensor("first seen", Role::State)
     }

@@ -170,7 +170,11 @@ fn head(title: &str, unit: &str, height: f64) -> String {
     )
 }
 
-fn told(spread: &Spread) -> String {
+/// A median with its spread, where there is one.
+pub fn told(spread: &Spread) -> String {
+    if spread.min == spread.max {
+        return three(spread.median);
+    }
     format!("{} ({}–{})", three(spread.median), three(spread.min), three(spread.max))
 }
 

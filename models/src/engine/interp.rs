@@ -59,11 +59,7 @@ impl Interpreter {
     /// # Errors
     /// [`ModelError::Interpreter`].
     pub fn step(&mut self, stage: Stage, params: &Params, reads: &[Read]) -> Result<Vec<Vec<u8>>, ModelError> {
-        let graph = std::mem::replace(&mut self.graphs[stage as usize], empty());
-        let ran = self.run(&graph, params);
-        self.graphs[stage as usize] = graph;
-        ran?;
-        Ok(reads.iter().map(|r| self.read(*r)).collect())
+        self.lent(|cpu| &mut cpu.graphs[stage as usize], params, reads)
     }
 
     /// Runs a step of a few positions and returns the bytes of each read.
@@ -71,9 +67,19 @@ impl Interpreter {
     /// # Errors
     /// [`ModelError::Interpreter`].
     pub fn few(&mut self, far: bool, params: &Params, reads: &[Read]) -> Result<Vec<Vec<u8>>, ModelError> {
-        let graph = std::mem::replace(&mut self.few[usize::from(far)], empty());
+        self.lent(|cpu| &mut cpu.few[usize::from(far)], params, reads)
+    }
+
+    /// Runs a graph of its own.
+    fn lent(
+        &mut self,
+        place: impl Fn(&mut Self) -> &mut Graph,
+        params: &Params,
+        reads: &[Read],
+    ) -> Result<Vec<Vec<u8>>, ModelError> {
+        let graph = std::mem::replace(place(self), empty());
         let ran = self.run(&graph, params);
-        self.few[usize::from(far)] = graph;
+        *place(self) = graph;
         ran?;
         Ok(reads.iter().map(|r| self.read(*r)).collect())
     }

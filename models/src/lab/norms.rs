@@ -142,10 +142,17 @@ schedule! {
     }
 }
 
-/// Four neighbours an invocation, for any kernel of one element an output.
-fn fours(kernel: &str) -> Schedule {
-    let text = format!("schedule fours for {kernel} {{ t: grid; i: grid, lanes(256), vector(4); }}");
-    text.parse().unwrap_or_else(|_| Schedule::empty(kernel))
+schedule! {
+    /// Four neighbours an invocation.
+    pub fours for "scale_rows" {
+        t: grid;
+        i: grid, lanes(256), vector(4);
+    }
+}
+
+/// The same for another kernel of one element an output.
+fn fours_for(kernel: &str) -> Schedule {
+    Schedule { kernel: kernel.into(), ..fours() }
 }
 
 /// The schedule, and once more without subgroup operations for devices that have none.
@@ -169,11 +176,11 @@ pub fn rmsnorm_links(fused: bool) -> Vec<Link> {
     }
     let root = link(inverse_root(), vec![elements()], &["mean", "root"]);
     vec![
-        link(mul::mul(), vec![fours("mul")], &["x", "x", "square"]),
+        link(mul::mul(), vec![fours_for("mul")], &["x", "x", "square"]),
         link(row_mean(), anywhere(whole_mean()), &["square", "mean"]),
         Link { scalars: vec![EPS], ..root },
-        link(scale_rows(), vec![fours("scale_rows")], &["x", "root", "scaled"]),
-        link(scale_columns(), vec![fours("scale_columns")], &["scaled", "w", "y"]),
+        link(scale_rows(), vec![fours_for("scale_rows")], &["x", "root", "scaled"]),
+        link(scale_columns(), vec![fours_for("scale_columns")], &["scaled", "w", "y"]),
     ]
 }
 
@@ -184,9 +191,9 @@ pub fn softmax_links(fused: bool) -> Vec<Link> {
     }
     vec![
         link(row_max(), anywhere(whole_max()), &["x", "max"]),
-        link(exp_below(), vec![fours("exp_below")], &["x", "max", "exp"]),
+        link(exp_below(), vec![fours_for("exp_below")], &["x", "max", "exp"]),
         link(row_sum(), anywhere(whole_sum()), &["exp", "sum"]),
-        link(divide_rows(), vec![fours("divide_rows")], &["exp", "sum", "y"]),
+        link(divide_rows(), vec![fours_for("divide_rows")], &["exp", "sum", "y"]),
     ]
 }
 

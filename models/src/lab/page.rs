@@ -5,8 +5,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::{Cell, Study, Table};
-use crate::plot::three;
-use crate::spread::Spread;
+use crate::plot::told;
 
 /// A page of studies; `device` are lines about the adapter, `command` is what makes the page again from a study's name.
 pub fn markdown(device: &[String], studies: &[Study], command: &dyn Fn(&str) -> String, plots: bool) -> String {
@@ -49,13 +48,6 @@ fn text(cell: &Cell) -> String {
         Cell::Measured(spread) => told(spread),
         Cell::None(why) => format!("none: {}", why.replace('|', "/")),
     }
-}
-
-fn told(spread: &Spread) -> String {
-    if spread.min == spread.max {
-        return three(spread.median);
-    }
-    format!("{} ({}–{})", three(spread.median), three(spread.min), three(spread.max))
 }
 
 /// The same as one object.

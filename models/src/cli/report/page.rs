@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::args::ReportArgs;
 use super::{Figure, Tier, peers};
-use crate::plot::{bars, line, three};
+use crate::plot::{bars, line, told};
 use crate::spread::Spread;
 
 /// The files of a report, in the order of [`Page::files`].
@@ -105,11 +105,4 @@ impl Page<'_> {
             line(&format!("{model}: decode speed"), "tokens a second", "tokens of the prompt", &self.contexts);
         [self.markdown(), format!("{:#}\n", self.json()), tiers, context]
     }
-}
-
-fn told(spread: &Spread) -> String {
-    if spread.min == spread.max {
-        return three(spread.median);
-    }
-    format!("{} ({}–{})", three(spread.median), three(spread.min), three(spread.max))
 }
